@@ -58,7 +58,7 @@ _FULL = 2**25
 class FileOutcome:
     """Outcome of adding one file.
 
-    `reason` says why it was not indexed, or what was not done with one that was.
+    `reason` says why it was not indexed, or which step was left out for an indexed file.
     """
 
     path: str
@@ -94,9 +94,10 @@ def add_paths(
 ) -> list[FileOutcome]:
     """Add every file of the paths, in order; folders are walked, hidden files left out.
 
-    One bad file never stops the others; one that broke its reader before is tried only with `again`, unless it has
-    changed. What was indexed before `cancelled` turned true stays, and nothing of the one it was at. The one file that
-    `replaces` a document becomes its new version; the former one stays and answers questions `as_of` an earlier date.
+    One bad file never stops the others. A file that broke its reader before is tried again if it has changed, or with
+    `again`. Documents indexed before `cancelled` turned true stay; the file in progress leaves nothing. The one file
+    that `replaces` a document becomes its new version; the former one stays and answers questions `as_of` an earlier
+    date.
     """
     files, refused = _listed(paths)
     if replaces is not None and len(files) != 1:
@@ -156,7 +157,7 @@ def _listed(paths: Sequence[Path]) -> tuple[list[Path], dict[Path, str]]:
 
 
 class _Lane:
-    """The way of the files of one addition; knows what the collection holds already."""
+    """The way of the files of one addition, with the documents that the collection holds already."""
 
     def __init__(
         self, engine: Engine, files: Sequence[Path], refused: Mapping[Path, str], extractor: Extractor, *, again: bool
@@ -311,7 +312,7 @@ class _Lane:
             shutil.rmtree(read.copy.parent, ignore_errors=True)
 
     def _keep_copy(self, path: Path) -> tuple[Path, str]:
-        """Return a copy of the file under its own name, and the hash of what was copied."""
+        """Return a copy of the file under its name, and the hash of the copied bytes."""
         self.incoming.mkdir(parents=True, exist_ok=True)
         size, free = path.stat().st_size, shutil.disk_usage(self.incoming).free
         if _FULL < free < size:
@@ -351,7 +352,7 @@ def _index(read: _Read, indexer: Indexer, lane: _Lane, replaces: DocumentRecord 
 
 
 def _cause(error: Exception) -> str:
-    """Return what an error says of a file that is named beside it."""
+    """Return the message of an error, to be shown next to the file's name."""
     return getattr(error, "strerror", None) or said_of(error)
 
 
@@ -371,7 +372,7 @@ def _among_versions(
 ) -> Metadata:
     """Return a file's metadata with its place among the versions of its work.
 
-    `known` is what the collection has of its source: a `former` version, else the file read again.
+    `known` is the document of its source in the collection: a `former` version, else the file read again.
     """
     before = replaced or known
     if before is None:
@@ -384,7 +385,7 @@ def _among_versions(
 def _describe(
     reading: FileReading, given: Mapping[str, Any], gazetteer: Gazetteer, path: Path
 ) -> tuple[Metadata, Description]:
-    """Return the description of a file: what was given, and for the rest what rules find."""
+    """Return the description of a file: the given values, and values found by rules for the others."""
     language = given.get("language") or identify_language(reading.extracted.text)
     return describe(given, reading.extracted, language, gazetteer, file=path.name, declared=reading.properties)
 
@@ -407,7 +408,7 @@ def _not_done(extracted: ExtractedText, language: str) -> str:
 
 
 def _shown(path: Path | str) -> str:
-    """Return a path as it can be shown and stored: no marks of direction, and "?" for what is no UTF-8."""
+    """Return a path that can be shown and stored: without marks of direction, "?" for bytes outside UTF-8."""
     return without_direction_marks(os.fsencode(path).decode("utf-8", "replace"))
 
 
@@ -423,8 +424,8 @@ def read_documents(
 ) -> list[Document]:
     """Return the named files of a folder in alphabetical order, described by its metadata.jsonl.
 
-    InputError names a file that is missing, Refusal one that cannot be read: without it the figures would not be
-    those of the questions.
+    InputError names a missing file, Refusal an unreadable one: without it the figures would be those of other
+    questions.
     """
     wanted = sorted(set(names))
     missing = [name for name in wanted if not (folder / name).is_file() or why_no_file(folder / name, folder)]

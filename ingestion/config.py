@@ -1,4 +1,4 @@
-"""Configuration of ingestion: every threshold with its default; made of the settings once, at the edge."""
+"""Configuration of ingestion: every threshold with its default, made of the settings once."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ ProfileName = Literal["default", "paper"]
 class WebConfig:
     """Limits of the network: seconds and bytes.
 
-    `host_seconds` is the least time between two requests to one host (robots.txt may ask for more, up to
-    `most_delay`); `intranet` names hosts, addresses or networks (host, host:port, 10.1.0.0/16) that may be fetched
-    although they are not public. `tries` counts requests for what may pass (429, 503, broken connections), with
-    `backoff` seconds before the second one, doubled each time.
+    `host_seconds` is the least time between two requests to one host; robots.txt may ask for more, up to `most_delay`.
+    `intranet` names hosts, addresses or networks (host, host:port, 10.1.0.0/16) that may be fetched although they are
+    not public. `tries` counts requests for what may pass (429, 503, broken connections), with `backoff` seconds before
+    the second one, doubled each time.
     """
 
     user_agent: str = "Sextant/0.1 (document collection for policy analysis)"
@@ -42,7 +42,7 @@ class WebConfig:
 
 @dataclass(frozen=True, slots=True)
 class PortalConfig:
-    """Bounds of exploring a portal (Buriasco 2026): levels below it, links followed on each, documents in all."""
+    """Bounds of exploring a portal (Buriasco 2026): levels, links on each level, documents in all."""
 
     depth: int = 2
     per_level: int = 5
@@ -77,7 +77,10 @@ PROFILES: dict[ProfileName, QualityConfig] = {
 
 @dataclass(frozen=True, slots=True)
 class DeduplicationConfig:
-    """Similarity (0..1) from which two documents are one: of titles, of text (Jaccard of word shingles), of meaning."""
+    """Similarities (0..1) from which two documents count as one.
+
+    They are of titles, of text (Jaccard of word shingles) and of meaning across languages.
+    """
 
     title_similarity: float = 0.85
     text_similarity: float = 0.85
@@ -89,8 +92,8 @@ class DeduplicationConfig:
 class IngestionConfig:
     """Settings of all phases.
 
-    `scope` is what documents must be about: a preset's name, or words; empty for anything.
-    `model_seconds` are what a short request to the language model may take; `PacedModel` gives longer ones more.
+    `scope` is what documents must be about: a preset's name, or words; empty for anything. `model_seconds` is the limit
+    of a short request to the language model; `PacedModel` gives longer requests more.
     """
 
     web: WebConfig = field(default_factory=WebConfig)
@@ -106,9 +109,9 @@ class IngestionConfig:
 
 
 def read_ingestion_config(workspace: Path | None = None) -> IngestionConfig:
-    """Return what the settings say of ingestion into a workspace, the one that `read_config` takes where none is named.
+    """Return the configuration of ingestion that the settings of a workspace make.
 
-    Each threshold that is set is taken in place of the profile's.
+    Without `workspace` it is the default one of `read_config`. A threshold that is set replaces that of the profile.
     """
     value = read_settings(workspace or default_workspace()).value
     profile: ProfileName = value("quality")
@@ -133,5 +136,5 @@ def read_ingestion_config(workspace: Path | None = None) -> IngestionConfig:
 
 
 def user_name() -> str:
-    """Return the name that decisions bear unless another is given, from SEXTANT_USER; empty where that is not set."""
+    """Return SEXTANT_USER, the author of decisions that name no other; "" if it is not set."""
     return environment_value("user")

@@ -21,9 +21,13 @@ _LAST_LATIN = "\u024f"
 
 
 def slug_of(*names: str) -> str:
-    """Return the first name that has letters or digits in plain ASCII, joined by hyphens, of at most 60 characters.
+    """Return the first name with letters or digits in plain ASCII, joined by hyphens.
 
-    A name is cut between words where that leaves most of it. "document" where none has anything left.
+    It has at most 60 characters, cut between words if this leaves most of the name. It is "document" if no name has
+    such letters.
+
+    >>> slug_of("Loi sur l'eau: 2019")
+    'loi-sur-l-eau-2019'
     """
     for name in names:
         plain = fold(name[:1000]).replace("þ", "th").encode("ascii", "ignore").decode("ascii")
@@ -33,7 +37,10 @@ def slug_of(*names: str) -> str:
 
 
 def download_name(*names: str) -> str:
-    """Return the same for what a browser saves, where a name that has no such letters keeps those of its script."""
+    """Return a slug for the file that a browser saves.
+
+    A name in another script than Latin keeps its letters.
+    """
     for name in names:
         words = "-".join(_WORDS.findall(unicodedata.normalize("NFC", name[:1000]).casefold()))
         if any(letter > _LAST_LATIN and letter.isalpha() for letter in words):
@@ -44,7 +51,7 @@ def download_name(*names: str) -> str:
 def safe_code(code: str) -> str:
     """Return the code as it may be in a file name.
 
-    One that had to be changed ends in a hash, so that no two become one.
+    A changed code ends in a hash, so that no two become one.
     """
     kept = _NOT_CODE.sub("-", code).lstrip(".-")[:_LONGEST_CODE].replace("..", "-")
     if kept and kept == code:
@@ -53,10 +60,10 @@ def safe_code(code: str) -> str:
 
 
 def place_for(folder: Path, code: str, slug: str, suffix: str, sha256: str) -> Path:
-    """Return where a file with this content goes: a name of its own when another content has the plain one.
+    """Return the path for a file with this content; the name gains a hash if other content has it.
 
-    An older version therefore stays where it is, and the same content comes to the same name however often. `folder`
-    is the workspace's downloads; a file keeps its name in quarantine, so that those names are taken as well.
+    An older version therefore stays at its path, and the same content always gets the same name. `folder` is the folder
+    of downloads. A file keeps its name in quarantine, so names there count as taken.
     """
     name = f"{safe_code(code)}_{slug}"
     plain = folder / f"{name}.{suffix}"
@@ -67,7 +74,7 @@ def place_for(folder: Path, code: str, slug: str, suffix: str, sha256: str) -> P
 
 
 def check_size(path: Path, limits: ExtractionLimits) -> None:
-    """Raise Refusal for a file that is larger than what is read, before it is copied anywhere."""
+    """Raise Refusal for a file larger than the limit of reading, before it is copied anywhere."""
     size = path.stat().st_size
     if size > limits.max_bytes:
         raise Refusal(
@@ -92,9 +99,9 @@ _ELLIPSIS, _SEPARATORS = "…", " _-"
 
 
 def safe_name(name: str) -> str:
-    """Return a file name without folders, control characters or a leading dot, of at most 180 bytes; never empty.
+    """Return a file name without folders, control characters or a leading dot; never empty.
 
-    One that is too long is cut between words, and ends in an ellipsis.
+    It has at most 180 bytes; a longer name is cut between words and ends in an ellipsis.
     """
     last = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
     printable = "".join(c for c in last if unicodedata.category(c)[0] not in "CZ" or c == " ")
@@ -119,7 +126,7 @@ def _cut(text: str, size: int) -> str:
 
 
 def _shortened(text: str, length: int, separators: str) -> str:
-    """Return at most so many characters of a text, cut before a separator where that leaves most of them."""
+    """Return the first `length` characters, cut before a separator if that leaves most of them."""
     if len(text) <= length:
         return text
     end = max(text.rfind(one, 0, length + 1) for one in separators)

@@ -1,4 +1,4 @@
-"""Types of reading one file: its limits, the engine that reads pictures, and what is read."""
+"""Types of reading one file: its limits, the engine that reads pictures, and the result."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from rag_engine.types import Box, ExtractedText
 class ExtractionLimits:
     """Limits on what one file may cost: sizes in bytes, times in seconds.
 
-    `max_bytes` is the page's maxUploadSize.
-    The time grows with the size of the file, from `least_seconds` to `seconds`. `ocr_seconds` is added to it for every
-    page that is read by OCR, as long as the file is large enough to hold so many scans. `unpacked_bytes` and
-    `archive_entries` bound what a zip-based file may claim to hold, `archive_ratio` how much larger than itself it may
-    grow. Of a text only the first `max_characters` are taken.
+    `max_bytes` is the page's maxUploadSize. The time grows with the size of the file, from `least_seconds` to
+    `seconds`. `ocr_seconds` is added for every page that is read by OCR, as long as the file is large enough for this
+    many scans. `unpacked_bytes` and `archive_entries` bound the contents that a zip-based file may claim;
+    `archive_ratio` bounds its growth. Of a text only the first `max_characters` are taken.
     """
 
     max_bytes: int = 500 * 2**20
@@ -63,7 +62,7 @@ class OcrEngine(Protocol):
         """Return a note for the analyst on the engine that read; "" for none."""
 
     def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
-        """Yield the lines of each picture in reading order; BackendError when the engine is unavailable."""
+        """Yield the lines of each picture in reading order; BackendError if the engine is unavailable."""
         ...
 
 
@@ -85,8 +84,8 @@ class PlacedLine:
 class PrintedPages:
     """The lines of the pages that were asked for, with what tells how the pages of the file are numbered.
 
-    `labels` has one label a page, or is empty where the file has none; `margins` are the first and last lines of
-    pages, as (page, text); `height` is that of most pages, in points.
+    `labels` has one label a page, or is empty if the file has none. `margins` are the first and last lines of pages, as
+    (page, text). `height` is that of most pages, in points.
     """
 
     labels: tuple[str, ...] = ()
@@ -104,11 +103,11 @@ class PrintedPages:
 
 @dataclass(frozen=True, slots=True)
 class FileProperties:
-    """The properties of a file, each empty where it declares none.
+    """The properties of a file, each empty if it declares none.
 
-    `date` is the day of publication, an ISO date or its prefix; `created` the day on which the file was made, which
-    for a copy or an excerpt is any later day. `margins` are the lines that return at the head or foot of its first
-    pages: extraction leaves them out of the text, and journals print their date there.
+    `date` is the day of publication, an ISO date or its prefix. `created` is the day on which the file was made, which
+    may be any later day for a copy or an excerpt. `margins` are the recurrent lines at the head or foot of its first
+    pages. Extraction leaves them out of the text, and journals print their date there.
     """
 
     title: str = ""
@@ -126,8 +125,7 @@ class FileProperties:
 class FileReading:
     """Result of reading one file: its text, its properties, and the lines of its index or glossary.
 
-    `index_lines` is None where no page looks like one of an index or a glossary, or where `index_error` says why they
-    were not read.
+    `index_lines` is None if no page looks like an index or a glossary, or if `index_error` says why they were not read.
     """
 
     extracted: ExtractedText

@@ -1,4 +1,4 @@
-"""A lock for each key: who works on the same thing waits, and nobody else does."""
+"""A lock for each key: work on one thing waits its turn, other work goes on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class KeyedLocks:
 
     @contextmanager
     def held(self, key: str) -> Iterator[None]:
-        """Hold the key's lock; whoever asks for it meanwhile waits."""
+        """Hold the key's lock; other callers with the same key wait."""
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:

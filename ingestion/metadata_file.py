@@ -1,4 +1,4 @@
-"""The file metadata.jsonl beside documents: what a person says of each, checked line by line."""
+"""The file metadata.jsonl in a folder of documents: a person's values, checked line by line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FIELDS = {field.name for field in fields(Metadata)} - {"quality_score"}
 def read_descriptions(folder: Path) -> dict[str, dict[str, Any]]:
     """Return given metadata by file name, from the folder's metadata.jsonl; empty without one.
 
-    The folder may be anybody's: InputError for what is no file, leads out of the folder, or has no end.
+    The folder may come from anybody: InputError if the file is no regular file, leads out of the folder, or has no end.
     """
     path = folder / NAME
     if why := why_no_file(path, folder):
@@ -104,7 +104,7 @@ def _fits(name: str, value: object) -> bool:
 
 
 def _language(place: str, given: str) -> str:
-    """Return the ISO 639-1 code of a language given by a code, a locale or a name; InputError for another word."""
+    """Return the ISO 639-1 code of a language given as code, locale or name; InputError for another word."""
     if found := language_code(given):
         return found
     raise InputError(

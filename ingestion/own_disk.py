@@ -1,4 +1,4 @@
-"""The disk of the workspace where it takes nothing more: told from what is wrong with a file or a source."""
+"""A full or read-only disk of the workspace, told from faults of a file or a source."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _NO_SPACE = "No space left on device"
 
 
 def raise_of_own_disk(error: Exception) -> None:
-    """Raise WorkspaceError where the disk takes nothing more: no file is to blame, and every other would meet it."""
+    """Raise WorkspaceError if the cause of an error is a disk that takes no more.
+
+    No file is to blame then, and every other would meet it.
+    """
     for cause in _causes(error):
         if said := _said_of_disk(cause):
             raise WorkspaceError(
@@ -27,7 +30,7 @@ def raise_of_own_disk(error: Exception) -> None:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and those that it was raised from; a killed transaction has the one of the database as well."""
+    """Yield an error and its causes; a killed transaction also has the error of the database."""
     seen: BaseException | None = error
     while seen is not None:
         yield seen

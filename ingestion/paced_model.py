@@ -1,7 +1,7 @@
-"""A language model whose time limit follows what it is asked and how fast it has been, and that is left when it hangs.
+"""A language model with a time limit that follows the length of a request and the model's speed.
 
-A limit that suits a page kind is too short for a description: on a processor alone the same model reads 4,000
-characters in half a minute and 15,000 in five.
+A request that hangs is left behind. A limit for a question about a page is too short for a description. On a processor
+alone the same model reads 4,000 characters in half a minute and 15,000 in five.
 """
 
 from __future__ import annotations
@@ -30,9 +30,8 @@ class ModelTimeoutError(BackendError):
 class PacedModel:
     """A model with a limit for each request; safe from several threads.
 
-    The limit grows with the request's length and with the measured speed, doubles after a request that ran out of
-    time, and stays within eight times the seconds that the caller names. After three such requests in a row the model
-    is not asked again.
+    The limit grows with the request's length and with the measured speed. It doubles after a timeout, and stays within
+    eight times the seconds that the caller names. After three such requests in a row the model is not asked again.
     """
 
     model: LanguageModel
@@ -46,7 +45,7 @@ class PacedModel:
         return self.model.name
 
     def limit(self, characters: int, seconds: float) -> float:
-        """Return the seconds that a request of so many characters may take, when `seconds` are right for a short one.
+        """Return the seconds for a request of `characters`, if `seconds` are right for a short one.
 
         It is never less than `seconds`.
         """
@@ -54,7 +53,10 @@ class PacedModel:
         return max(seconds, min(_LONGEST * seconds, max(grown, _SLACK * self._slowest * characters)))
 
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
-        """Return the reply; ModelTimeoutError when it takes longer than `limit`, BackendError when the model fails."""
+        """Return the reply to a request.
+
+        ModelTimeoutError if it takes longer than `limit`, BackendError if the model fails.
+        """
         if self._timeouts >= _TIMEOUTS:
             raise ModelTimeoutError(
                 "{model} ran out of time {times} times in a row and is not asked again in this run.",

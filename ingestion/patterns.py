@@ -1,6 +1,6 @@
 """Words and regular expressions of many languages, from data/patterns/.
 
-They are code in another notation: whoever changes one so that it matches otherwise raises the version of its phase.
+They are code in another notation: a change of a match raises the version of its phase.
 """
 
 from __future__ import annotations

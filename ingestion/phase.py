@@ -24,12 +24,11 @@ _Done = TypeVar("_Done")
 class SourcePhase:
     """Phase that looks at one source at a time.
 
-    `inputs` are what an outcome is made from besides the `tables` (files of data/) and the `version`, which is
-    raised when the phase gives something else for the same input. Phases `on_the_web` are repeated while they find
-    new sources, and take the hosts by turns; `parallel` says how many sources are worked on at a time. `is_stale`
-    says that a source must be run again though its inputs are the same. `asks_model` says of an outcome that a
-    language model is wanted for it, `used_model` that one had a part in it. `follow_up` runs before the outcome is
-    recorded.
+    `inputs` are the inputs of an outcome besides the `tables` (files of data/) and the `version`. The version is raised
+    when the phase gives another result for the same input. Phases `on_the_web` are repeated while they find new
+    sources, and take the hosts by turns. `parallel` is the number of sources worked on at a time. `is_stale` says that
+    a source must be run again though its inputs are the same. `asks_model` says of an outcome that a language model is
+    wanted for it, `used_model` that one had a part in it. `follow_up` runs before the outcome is recorded.
     """
 
     run: Callable[[SourceRecord, Tools], Outcome]
@@ -45,7 +44,7 @@ class SourcePhase:
 
 
 def said_of(error: Exception) -> str:
-    """Return what an error says; of one that nobody foresaw its kind as well."""
+    """Return the message of an error, with its kind if it is unforeseen."""
     foreseen = isinstance(error, SextantError | OSError | UnicodeError)
     return str(error) if foreseen else f"{type(error).__name__}: {error}"
 
@@ -58,7 +57,7 @@ def attempt(
     """Return what comes of a step of one file or source, or the outcome that is its failure.
 
     It never stops the others, unless the workspace itself fails or somebody stops them. `said` makes the message of an
-    error that is no refusal; `at` is the mark of what the worker is at.
+    error that is no refusal; `at` marks the source that the worker is at.
     """
     try:
         with at or nullcontext():

@@ -111,7 +111,7 @@ def scope_message(scope: str, title: str, text: str) -> str:
 
 
 def page_kind_message(expected: str, title: str, text: str, links: Sequence[tuple[str, str]]) -> str:
-    """Return the question about a page: its title, the beginning of its text, and its links (text, address)."""
+    """Return the question about a page: its title, the start of its text, its links (text, address)."""
     lines = "\n".join(f"{n}. {name[:120]} ({url[:200]})" for n, (name, url) in enumerate(links, 1))
     return (
         f"Expected title: {expected[:300] or '(not known)'}\n<page>\n{title[:300]}\n{text[:1500]}\n"
@@ -139,7 +139,7 @@ def description_rules(labels: Mapping[str, Sequence[tuple[str, str]]]) -> str:
 
 
 def description_message(cleaned: str, title: str, *, fault: str = "") -> str:
-    """Return the first part of the document between its marks, and what was wrong with the answer before, if any."""
+    """Return the first part of the document between its marks, and the `fault` of the answer before."""
     parts = ["<document>", one_line(title), neutralise(cleaned[:CHARACTERS]).strip(), "</document>"]
     if fault:
         parts.append(f"Your answer before could not be used: {one_line(fault)} Reply with the whole JSON object.")

@@ -1,4 +1,4 @@
-"""Protocols of what is outside: web, browser, reader of files, language model; tests put small fakes here."""
+"""Protocols of tools outside: web, browser, reader of files, language model. Tests use small fakes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Web(Protocol):
 
 
 class Browser(Protocol):
-    """A real browser for pages that need JavaScript and files that refuse plain requests. From one thread at a time."""
+    """A real browser, for one thread, for pages with JavaScript and files that refuse plain requests."""
 
     def render(self, url: str) -> Fetched:
         """Return the page as it is after its scripts ran, as UTF-8 HTML in `body`."""
@@ -41,7 +41,7 @@ class Browser(Protocol):
         """Return the file behind an address, streamed to `into`."""
 
     def close(self) -> None:
-        """End the browser and whatever it is doing, from any thread."""
+        """End the browser and its work, from any thread."""
 
 
 # Opens the browser when it is first needed; None where there is none or it is switched off.
@@ -52,21 +52,21 @@ class Extractor(Protocol):
     """Reader of foreign files, under limits; Refusal with the reason."""
 
     def read(self, path: Path, patience: float = 1.0) -> FileReading:
-        """Return the text, the properties and the index lines of a file, given so many times the usual time."""
+        """Return text, properties and index lines of a file, within `patience` times the usual limit."""
 
     def lines(self, path: Path, pages: Collection[int]) -> PrintedPages:
         """Return the lines of some pages (from 1) of a PDF and how its pages are numbered."""
 
     def abort(self) -> None:
-        """End what is being read, from any thread. Whoever waits for it gets a refusal."""
+        """End the reading, from any thread; its caller gets a refusal."""
 
 
 class LanguageModel(Protocol):
-    """A language model that fills a JSON schema; BackendError when it does not in time."""
+    """A language model that fills a JSON schema; BackendError if it does not in time."""
 
     @property
     def name(self) -> str:
         """Name of the model."""
 
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
-        """Return the reply, valid under the schema; BackendError when there is none in time."""
+        """Return the reply, valid under the schema; BackendError if there is none in time."""

@@ -43,11 +43,11 @@ from rag_engine.protocols import Vectors
 class Tools:
     """Tools of the phases, made once for a run.
 
-    `web` caches what it fetched until `forget` is called for the address, so that the check of a licence and the
-    download are one request. `language_model_error` says why a configured model is not asked. `abort` ends running
-    requests and readers. `reader` names what reads files: the version of extraction, its limits, OCR and tables. With
-    `again` files are tried that broke a reader before. `listed` maps the addresses on the list in normal form to the
-    portal they were found under, or to ""; `records` are those of all sources by code.
+    `web` caches its answers until `forget` is called for the address. The check of a licence and the download are thus
+    one request. `language_model_error` says why a configured model is not asked. `abort` ends running requests and
+    readers. `reader` names what reads files: the version of extraction, its limits, OCR and tables. With `again` files
+    are tried that broke a reader before. `listed` maps the addresses on the list in normal form to the portal they were
+    found under, or to "". `records` are the records of all sources by code.
     """
 
     workspace: Path

@@ -1,7 +1,7 @@
 """Types that the phases pass on: sources, outcomes with their reasons and evidence, requests for runs.
 
-There are two kinds of failure: a source that is at fault is rejected and stays so until it is changed; one that we
-could not fetch or read in time, in memory or for lack of a program has failed and may be tried again.
+There are two kinds of failure. A source at fault is rejected, and stays so until it is changed. A source that could not
+be fetched or read in time, in memory or for lack of a program has failed, and may be tried again.
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ Light = Literal["GREEN", "YELLOW", "RED"]
 class SeedSource:
     """A row of the analyst's list, a document found under one, or a file of the analyst's own.
 
-    `code` identifies it for ever (Document_Code); `path` is set instead of `url` for a local file. `parent` is
-    the code of the portal it was found under. `origin` says where the row stood ("seeds.xlsx, Sheet1, row 7").
-    `title`, `authority`, `notes` and `licence` are what the list says and may be empty.
+    `code` identifies it permanently (Document_Code). `path` is set instead of `url` for a local file. `parent` is the
+    code of the portal it was found under. `origin` says where the row stood ("seeds.xlsx, Sheet1, row 7"). `title`,
+    `authority`, `notes` and `licence` are the words of the list and may be empty.
     """
 
     code: str
@@ -146,7 +146,7 @@ class Refusal(SextantError):  # noqa: N818 - refusing is an answer, not an accid
         self.rejected = rejected and not retryable
 
     def again(self, *, help: str = "") -> Refusal:
-        """Return a fresh one that says the same, with another remedy where one is given."""
+        """Return a new refusal that says the same, with another remedy if one is given."""
         cure, later, rejected = help or self.cure, self.retryable, self.rejected
         return Refusal(self.reason, self.template, help=cure, retryable=later, rejected=rejected, **self.values)
 
@@ -168,14 +168,14 @@ LicenceSubject = Literal["", "document", "part", "data", "quoted"]
 
 @dataclass(frozen=True, slots=True)
 class LicenceMark:
-    """One piece of evidence: what was read, where it stood, which layer read it, and what it says.
+    """One piece of evidence on a licence: the words, their place, the layer that read them, the verdict.
 
-    `light` is what this mark alone would mean; `score` its weight on the paper's scale (20 decides). `place` is for
-    a person: "rel=license", "footer", "page 2", "XMP xmpRights:WebStatement", "trusted domain ec.europa.eu".
-    `licence` is the normalised name ("CC BY-NC 4.0", "OGL 3.0", "Public domain", "All rights reserved", ...). `rule`
-    names the rows of data/licences.toml that decided: "granted-for-a-purpose it.granted.2"; "" where a value or a
-    person did. It is no part of what makes two pieces of evidence one. `subject` is what the statement speaks of: only
-    one about the document, or one in a field for its licence, frees it; "" where it does not say.
+    `light` is what this mark alone would mean; `score` its weight on the paper's scale (20 decides). `place` is for a
+    person: "rel=license", "footer", "page 2", "XMP xmpRights:WebStatement", "trusted domain ec.europa.eu". `licence` is
+    the normalised name ("CC BY-NC 4.0", "OGL 3.0", "Public domain", "All rights reserved", ...). `rule` names the rows
+    of data/licences.toml that decided: "granted-for-a-purpose it.granted.2"; "" if a value or a person did. It is no
+    part of what makes two pieces of evidence one. `subject` is the subject of the statement, "" if it names none. Only
+    a statement about the document, or one in a field for its licence, frees the document.
     """
 
     layer: Literal["domain", "mark", "pattern", "model", "person"]
@@ -192,7 +192,7 @@ class LicenceMark:
 class LicenceVerdict:
     """The traffic light for one source with everything it rests on.
 
-    `restrictions` holds "NC", "ND", "SA" where the licence has them; `language` is that of the deciding statement.
+    `restrictions` holds the "NC", "ND" and "SA" of the licence. `language` is that of the deciding statement.
     """
 
     light: Light
@@ -278,7 +278,7 @@ class FoundDocument:
 
 @dataclass(frozen=True, slots=True)
 class PortalFindings:
-    """Result of exploring a portal: documents in order, pages visited, and what was left out."""
+    """Result of exploring a portal: documents in order, pages visited, and omissions."""
 
     found: tuple[FoundDocument, ...]
     visited: tuple[str, ...]
@@ -292,9 +292,9 @@ class PortalFindings:
 class Extraction:
     """Summary of a file that was read; its text with positions is in the workspace's readings/ folder.
 
-    `text_hash` is the SHA-256 of the cleaned text (the paper's content hash); `characters` and
-    `cleaned_characters` count the analyst's text and the encoder's. `licence_marks` is what the document says of its
-    licence, where that speaks against what its page says.
+    `text_hash` is the SHA-256 of the cleaned text (the paper's content hash); `characters` and `cleaned_characters`
+    count the analyst's text and the encoder's. `licence_marks` are the document's statements on its licence, if they
+    contradict its page.
     """
 
     text_hash: str
@@ -333,11 +333,11 @@ class Quality:
 class Relation:
     """Relation of a source to the others: copy, version, translation.
 
-    `work` is the code of the work's preferred member, itself included. `translation_of` is the preferred
-    translation's code, or "". `version` is a label ("2016", "rev. 2", "draft"), or "". `superseded` is the ISO date
-    (or its prefix) from which a newer version replaces it, "unknown" where it has no date, or "" for the newest.
-    `duplicate_of` is the code of the source that is kept instead of this one, or "". `similarity` is 0..1, of
-    whatever `how` names ("title", "text", "address", "meaning").
+    `work` is the code of the work's preferred member, itself included. `translation_of` is the preferred translation's
+    code, or "". `version` is a label ("2016", "rev. 2", "draft"), or "". `superseded` is the ISO date (or its prefix)
+    from which a newer version replaces it. It is "unknown" without a date, and "" for the newest. `duplicate_of` is the
+    code of the source that is kept instead of this one, or "". `similarity` is 0..1, of the part that `how` names
+    ("title", "text", "address", "meaning").
     """
 
     work: str
@@ -388,7 +388,7 @@ def surest(values: Iterable[FieldValue]) -> list[FieldValue]:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A source described in the controlled taxonomy; `warnings` say what the model did not do.
+    """A source described in the controlled taxonomy; `warnings` name the gaps of the model's answer.
 
     `year` is one that was given without a date.
     """
@@ -414,9 +414,9 @@ Which = Literal["due", "failed", "all"]
 class RunRequest:
     """Request for a run: phases, sources by code (none means all), which of them.
 
-    "due" takes what is new or changed and what may be tried again by now, "failed" only what failed, "all"
-    everything. `refresh` asks the addresses of downloaded files whether they have changed. `without` are codes that
-    are left out, with what is under them.
+    "due" takes new and changed sources and those due for another try, "failed" only failed ones, "all" everything.
+    `refresh` asks the addresses of downloaded files whether they have changed. `without` are codes that are left out,
+    with what is under them.
     """
 
     phases: tuple[Phase, ...] = PHASES
@@ -450,7 +450,7 @@ def check_phases(names: Sequence[str]) -> tuple[Phase, ...]:
 
 
 def check_field(name: str) -> FieldName:
-    """Return the field of this name; InputError where there is none."""
+    """Return the field of this name; InputError if there is none."""
     found = next((field for field in ALL_FIELDS if field == name.strip().lower().replace(" ", "_")), None)
     if found is None:
         raise InputError(
@@ -463,9 +463,9 @@ def check_field(name: str) -> FieldName:
 class Progress:
     """Progress of work; bytes tell the remaining time of an addition better than files do.
 
-    `phase` names the phase of a run over sources, whose `done` and `total` count sources. `pages` counts those that an
-    addition has read and indexed, not those of files that were unchanged. `now` are the codes of the sources that are
-    being worked on, `waiting` those of the next ones, as many as a page can show.
+    `phase` names the phase of a run over sources, whose `done` and `total` count sources. `pages` counts the pages that
+    an addition has read and indexed, without unchanged files. `now` are the codes of the sources at work, `waiting`
+    those of the next ones, as many as a page can show.
     """
 
     done: int

@@ -47,7 +47,7 @@ def readings(workspace: Path) -> Path:
 
 
 def refused(workspace: Path) -> Path:
-    """Folder of what is known of files that broke their reader and of what stopped a worker."""
+    """Folder of the files that broke their reader and of the sources that stopped a worker."""
     return workspace / "refused"
 
 
@@ -64,7 +64,7 @@ def work_lock(workspace: Path) -> Iterator[bool]:
 
 
 def await_worker(workspace: Path, seconds: float = 0.0) -> bool:
-    """Whether the workspace has no worker, or none any more after so many seconds."""
+    """Return whether the workspace has no worker, now or within `seconds`."""
     lock = _acquired(workspace, seconds)
     if lock is not None:
         lock.release()
@@ -82,6 +82,6 @@ def _acquired(workspace: Path, seconds: float) -> FileLock | None:
 
 
 def backups(workspace: Path) -> Path:
-    """Return the folder beside a workspace in which the worker keeps backups of it."""
+    """Return the folder, next to a workspace, in which the worker keeps its backups."""
     place = workspace.resolve()
     return place.with_name(f"{place.name}-backups")

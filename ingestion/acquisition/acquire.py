@@ -51,9 +51,9 @@ def acquire(source: SeedSource, tools: Tools, *, before: Download | None, now: s
     """Return the outcome with the Download of the source's document as evidence.
 
     A directory gives Outcome("skipped", "directory") with a Download without a file, for the portals to explore. With
-    `before` only what has changed is fetched; unchanged content keeps `before` as it is, and a former version's file
-    stays where it is when another content comes. Where this fails or is refused while the former file is still there,
-    it is a failure with `before` as evidence. `now` is an ISO time.
+    `before` only changed content is fetched. Unchanged content keeps `before`; the file of a former version stays in
+    its place when other content comes. Where this fails or is refused while the former file is still there, it is a
+    failure with `before` as evidence. `now` is an ISO time.
     """
     folder = folders.downloads(tools.workspace)
     folder.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ def acquire(source: SeedSource, tools: Tools, *, before: Download | None, now: s
 
 
 def _with_former(asked: _Request, outcome: Outcome) -> Outcome:
-    """Return the outcome; one that is no success keeps the former file, if there is one."""
+    """Return the outcome; without success it keeps the former file, if there is one."""
     before = asked.before
     if outcome.status not in ("failed", "rejected") or before is None or not _is_there(asked, before):
         return outcome
@@ -287,7 +287,7 @@ def _download(asked: _Request, got: Content, way: Sequence[str], title: str) -> 
 
 
 def _stored(asked: _Request, made: Download, slug: str, suffix: str, content: Path | bytes) -> Outcome:
-    """Return the outcome of a local file; unchanged content keeps what was there before."""
+    """Return the outcome of a local file; unchanged content keeps the former outcome."""
     before = asked.before
     if before is not None and before.sha256 == made.sha256 and _is_there(asked, before):
         return replace(_unchanged(before), message=_joined(_unchanged(before).message, asked.notes))

@@ -28,7 +28,7 @@ def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
 
 
 def run(record: SourceRecord, tools: Tools) -> Outcome:
-    """Fetch the file; one that is there already stays where the address no longer gives it."""
+    """Fetch the file; an earlier file stays if the address no longer gives it."""
     before = record.download
     acquired = acquire(record.source, tools, before=before, now=now())
     download = acquired.evidence
@@ -49,7 +49,10 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
 
 
 def _is_unfreed_document(record: SourceRecord, download: Download) -> bool:
-    """Return whether what passed as a catalogue, whose records have their own licences, is a document after all."""
+    """Return whether a source that passed the licence phase as a catalogue turns out to be a document.
+
+    The records of a catalogue have their own licences, so the licence of the page says nothing about this document.
+    """
     verdict = record.page_verdict
     if verdict is None or verdict.light == "GREEN" or record.source.path or record.licence_decided:
         return False
@@ -57,7 +60,7 @@ def _is_unfreed_document(record: SourceRecord, download: Download) -> bool:
 
 
 def _left_trusted_host(record: SourceRecord, download: Download) -> str:
-    """Return a message where the file is on another host than the one whose works are known to be free, else ""."""
+    """Return a message if the file left the host whose works are known to be free, else ""."""
     verdict = record.verdict
     if verdict is None or not download.urls or record.licence_decided:
         return ""

@@ -1,4 +1,7 @@
-"""Archive of a backup: a ZIP file without compression, and in it a manifest with the hash of every other member."""
+"""Archive of a backup: an uncompressed ZIP file with a manifest.
+
+The manifest holds the size and hash of every other member.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,7 @@ class ArchivedFile:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveManifest:
-    """Manifest of a backup: of which workspace and by which version, how much its indexes took, and every file."""
+    """Manifest of a backup: its workspace and version, the size of the indexes, and every file."""
 
     format: int
     schema: int
@@ -101,9 +104,9 @@ def put_manifest(archive: zipfile.ZipFile, manifest: ArchiveManifest) -> None:
 
 @contextmanager
 def opened_archive(path: Path) -> Iterator[tuple[zipfile.ZipFile, ArchiveManifest]]:
-    """Yield an archive with its manifest; its members are those that the manifest names, and none does harm.
+    """Yield an archive with its manifest, after checking that all its members are listed and harmless.
 
-    InputError for what is no backup, WorkspaceError for one that is damaged or was made by a newer Sextant.
+    InputError if the file is no backup, WorkspaceError if it is damaged or was made by a newer Sextant.
     """
     if not path.is_file():
         raise InputError("{file} is no file.", help="Name the one that `sextant backup` made.", file=path)
@@ -124,7 +127,10 @@ def opened_archive(path: Path) -> Iterator[tuple[zipfile.ZipFile, ArchiveManifes
 
 
 def unpack(archive: zipfile.ZipFile, one: ArchivedFile, folder: Path) -> None:
-    """Write a member into the folder, readable by its owner alone; WorkspaceError where it is not as it was packed."""
+    """Write a member into the folder, readable by its owner alone.
+
+    WorkspaceError if the bytes differ from those that were packed.
+    """
     path = folder / one.name
     with os.fdopen(_new_file(path, archive, one.name), "wb") as target:
         try:
@@ -140,7 +146,10 @@ def unpack(archive: zipfile.ZipFile, one: ArchivedFile, folder: Path) -> None:
 
 
 def _new_file(path: Path, archive: zipfile.ZipFile, name: str) -> int:
-    """Return the number of a new open file; WorkspaceError for a name that the disk takes for none, or has already."""
+    """Create the file of a member and return its descriptor.
+
+    WorkspaceError if the disk does not accept the name or has it already.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -178,7 +187,7 @@ def _member(name: str) -> zipfile.ZipInfo:
 
 
 def _copy(source: IO[bytes], target: IO[bytes], most: int | None = None) -> tuple[int, str]:
-    """Copy at most so many bytes, or all; return how many and their hash."""
+    """Copy all bytes, or at most `most`; return their number and their hash."""
     size, hashed = 0, hashlib.sha256()
     while portion := source.read(_PORTION if most is None else min(_PORTION, most - size)):
         target.write(portion)
@@ -215,14 +224,14 @@ def _read_manifest(archive: zipfile.ZipFile, path: Path) -> ArchiveManifest:
 
 
 def _checked(manifest: ArchiveManifest) -> ArchiveManifest:
-    """Return the manifest; ValueError where a size in it is none."""
+    """Return the manifest; ValueError if a size in it is none."""
     if not all(0 <= size <= _LARGEST for size in (manifest.index_bytes, *(one.size for one in manifest.files))):
         raise ValueError("a size that is none")
     return manifest
 
 
 def _check_members(archive: zipfile.ZipFile, manifest: ArchiveManifest, path: Path) -> None:
-    """Raise WorkspaceError where an archive holds anything else than its manifest says, or more than it weighs."""
+    """Raise WorkspaceError unless an archive holds exactly the listed files and fits in its size."""
     members = archive.infolist()
     for member in members:
         _check_member(archive, member, path)
@@ -248,7 +257,7 @@ def _check_members(archive: zipfile.ZipFile, manifest: ArchiveManifest, path: Pa
 
 
 def _check_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> None:
-    """Raise WorkspaceError for a member that is a link or a device, encrypted, or packed so that it may swell."""
+    """Raise WorkspaceError for a member that is a link, a device, encrypted or compressed."""
     kind, encrypted = stat.S_IFMT(member.external_attr >> 16), member.flag_bits & 1
     if kind not in (0, stat.S_IFREG) or encrypted or member.compress_type != zipfile.ZIP_STORED:
         raise WorkspaceError(

@@ -1,4 +1,4 @@
-"""Backup of a workspace that goes on being used: catalog, originals, vectors and records in one archive."""
+"""Backup of a workspace in use: catalog, originals, vectors and records in one archive."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _LOOKS = 3
 
 @dataclass(frozen=True, slots=True)
 class BackupMade:
-    """A backup, and the originals of which it holds none: lost or changed in the workspace before it was made.
+    """A backup, and the originals that it lacks because they were lost or changed before.
 
-    `without_vectors` counts the passages whose vector was missing or damaged, and is so in the backup.
+    `without_vectors` counts the passages whose vector was missing or damaged; the backup lacks them too.
     """
 
     file: Path
@@ -50,9 +50,10 @@ class BackupMade:
 
 
 def back_up(workspace: Path, file: Path, progress: Advance) -> BackupMade:
-    """Write a backup of the workspace to a new file; nothing is left of one that is broken off.
+    """Write a backup of the workspace to a new file; an interrupted backup leaves nothing behind.
 
-    Nobody waits for it: what is added or erased meanwhile is in it or not. InputError where the file is there already.
+    Other work does not wait for it: a document added or erased meanwhile may or may not be in it. InputError if the
+    file is there already.
     """
     file = file.expanduser().absolute()
     _check_place(workspace, file)
@@ -90,7 +91,7 @@ def back_up(workspace: Path, file: Path, progress: Advance) -> BackupMade:
 
 
 def require_space(folder: Path, wanted: int, what: str) -> None:
-    """Raise WorkspaceError where a folder has less room than is wanted."""
+    """Raise WorkspaceError if a folder has less room than is wanted."""
     free = shutil.disk_usage(folder).free
     if free < wanted:
         raise WorkspaceError(
@@ -127,7 +128,7 @@ def _check_place(workspace: Path, file: Path) -> None:
 def _attempt(
     workspace: Path, folder: Path, size: int, progress: Advance
 ) -> tuple[Path, ArchiveManifest, tuple[str, ...], tuple[str, ...], int] | None:
-    """Write the archive into the folder; None where a document was erased meanwhile, whose original is gone."""
+    """Write the archive into the folder; None if the original of a document was erased meanwhile."""
     path = folder / "archive.zip"
     path.unlink(missing_ok=True)
     done = 0
@@ -171,7 +172,10 @@ _Put = Callable[[str, Path], ArchivedFile]
 def _pack_originals(
     workspace: Path, stores: CopiedStores, put: _Put
 ) -> tuple[list[ArchivedFile], tuple[str, ...], tuple[str, ...]] | None:
-    """Return the packed originals with the names of those that are lost or changed; None where one was erased since."""
+    """Return the packed originals with the names of the lost and of the changed ones.
+
+    None if one was erased since the catalog was copied.
+    """
     packed: list[ArchivedFile] = []
     lost: list[tuple[str, str]] = []
     damaged: list[str] = []
@@ -190,7 +194,10 @@ def _pack_originals(
 
 
 def _pack_others(workspace: Path, put: _Put) -> list[ArchivedFile]:
-    """Pack everything else; what is removed meanwhile is left out, and what is moved is found at its new place."""
+    """Pack every other file of the workspace.
+
+    A file that is removed meanwhile is left out; a file that is moved is found at its new place.
+    """
     packed: dict[str, ArchivedFile] = {}
     for _ in range(_LOOKS):
         new = [name for name in other_files(workspace) if name not in packed]
@@ -209,7 +216,7 @@ def _size(workspace: Path) -> int:
 
 
 def _bytes(path: Path) -> int:
-    """Return the bytes of a file, or of all files in a folder; 0 for what is not there any more."""
+    """Return the bytes of a file, or of all files in a folder; 0 if it is no longer there."""
     total = 0
     for one in path.rglob("*") if path.is_dir() else (path,):
         with suppress(FileNotFoundError):

@@ -1,4 +1,4 @@
-"""Check of what a catalog from anybody names: files that lie in the workspace."""
+"""Check that a catalog of unknown origin names only files in the workspace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EMPTIED = ("sources", "uploads")
 
 
 def check_foreign_values(connection: sqlite3.Connection, held: Container[str], archive: Path) -> None:
-    """Raise WorkspaceError where what a catalog names, in the tables that it has, lies elsewhere."""
+    """Raise WorkspaceError if the tables of a catalog name a place outside the workspace."""
     for table, column, fits in _NAMED:
         if table in held:
             rows = connection.execute(f'SELECT "{column}" FROM {table}')  # noqa: S608 - of fixed names
@@ -26,9 +26,9 @@ def check_foreign_values(connection: sqlite3.Connection, held: Container[str], a
 
 
 def check_foreign_paths(connection: sqlite3.Connection, held: Container[str], workspace: Path, archive: Path) -> None:
-    """Raise WorkspaceError where a file that the workspace is said to keep lies elsewhere.
+    """Raise WorkspaceError if a file that the workspace is said to keep lies elsewhere.
 
-    Sources and runs name files anywhere on the disk. Those in the workspace's own folders are removed with them.
+    Sources and runs name files anywhere on the disk. Files in the workspace's folders are removed with them.
     """
     named: list[tuple[str, Callable[[object], Iterator[object]]]] = [
         ("SELECT path FROM sources", lambda value: iter([value])),
@@ -72,7 +72,7 @@ def _is_download(value: object) -> bool:
 
 
 def _is_evidence(value: object) -> bool:
-    """Return whether what a phase found out of a source names, if any, a file in the folder of downloads."""
+    """Return whether the evidence of a phase names no file outside the folder of downloads."""
     found = json.loads(value) if isinstance(value, str) and value else {}
     if not isinstance(found, dict):
         return True

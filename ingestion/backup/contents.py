@@ -25,7 +25,7 @@ _OF_ONE_MOMENT = re.compile(
 
 
 def other_files(workspace: Path) -> Iterator[str]:
-    """Yield what a backup holds beside databases, originals and vectors, each by its path in the workspace."""
+    """Yield the paths, in the workspace, of all files that are no database, original or vector."""
     for entry in sorted(workspace.iterdir()):
         if entry.name in _DERIVED or _OF_PROCESSES.search(entry.name) or _OF_ONE_MOMENT.match(entry.name):
             continue

@@ -1,7 +1,7 @@
 """Copy of a foreign catalog: our tables, made by us, and in them the rows of the columns that we know.
 
-A catalog from elsewhere may hold triggers, views, virtual tables or generated columns under any name and spelling.
-None of them is judged, and none is used: only what the foreign file keeps in ordinary tables is read.
+A catalog from elsewhere may hold triggers, views, virtual tables or generated columns under any name and spelling. None
+of them is judged or used: only rows of ordinary tables in the foreign file are read.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _NEEDED = ("state", "documents")
 def copy_catalog(
     foreign: Path, catalog: Path, known: Sequence[sql.MetaData], archive: Path, needed: Sequence[str] = _NEEDED
 ) -> set[str]:
-    """Make a new catalog, or records, with the known tables that a foreign one has, and return their names.
+    """Make a new catalog or records database of the known tables in a foreign one; return their names.
 
-    WorkspaceError where a table lacks a column, sqlite3.Error where the foreign file is damaged or its rows do not fit
-    into our tables.
+    WorkspaceError if a table lacks a column. sqlite3.Error if the foreign file is damaged or its rows do not fit into
+    our tables.
     """
     catalog.touch(0o600, exist_ok=False)
     with closing(sqlite3.connect(catalog, isolation_level=None, uri=True)) as connection:
@@ -48,7 +48,10 @@ def copy_catalog(
 def _held_tables(
     connection: sqlite3.Connection, known: Sequence[sql.MetaData], archive: Path, needed: Sequence[str]
 ) -> list[sql.Table]:
-    """Return the known tables that the foreign catalog has, each an ordinary table with every column that we know."""
+    """Return the known tables that the foreign catalog has.
+
+    Each is an ordinary table with every column that we know.
+    """
 
     def only_pragmas(action: int, *_: object) -> int:
         return sqlite3.SQLITE_OK if action == sqlite3.SQLITE_PRAGMA else sqlite3.SQLITE_DENY

@@ -50,11 +50,11 @@ class CopiedStores:
 
 
 def copy_stores(workspace: Path, folder: Path, seen: Callable[[str], None]) -> CopiedStores:
-    """Copy catalog and vectors into the folder; `seen` gets what is being copied.
+    """Copy catalog and vectors into the folder; `seen` gets the name of each copy.
 
     Vectors are on the disk before the catalog names them, and the catalog forgets a name before its vector is written
-    over. So the vectors are copied after the catalog, and where it has forgotten a name meanwhile, both are
-    copied again.
+    over. So the vectors are copied after the catalog, and where it has forgotten a name meanwhile, both are copied
+    again.
     """
     catalog = folder / CATALOG
     for _ in range(_TRIES):
@@ -73,13 +73,13 @@ def copy_stores(workspace: Path, folder: Path, seen: Callable[[str], None]) -> C
 
 
 def read_originals(catalog: Path) -> tuple[tuple[str, str], ...]:
-    """Return the hash and name of every original that a catalog names, in the order in which they were added."""
+    """Return the hash and name of every original of a catalog, in the order of adding."""
     with closing(reading(catalog)) as connection:
         return tuple((str(sha256), str(file)) for sha256, file in connection.execute(_ORIGINALS))
 
 
 def copy_database(source: Path, target: Path, seen: Callable[[str], None]) -> None:
-    """Copy a database as it is at one moment, while others read and write it."""
+    """Copy the state of a database at one moment, while others read and write it."""
     target.unlink(missing_ok=True)
     with (
         damage_reported(source),
@@ -107,7 +107,7 @@ def check_whole(catalog: Path, named: Path) -> None:
 
 
 def _copy_vectors(workspace: Path, folder: Path) -> tuple[Path, ...] | None:
-    """Return the copies of the files of vectors, None where one was removed meanwhile."""
+    """Return the copies of the files of vectors, None if one was removed meanwhile."""
     source, target = paths.vectors(workspace), folder / "vectors"
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(mode=0o700)
@@ -120,7 +120,10 @@ def _copy_vectors(workspace: Path, folder: Path) -> tuple[Path, ...] | None:
 
 
 def _has_forgotten(catalog: Path, copy: Path) -> bool:
-    """Return whether a vector that the copy names is no longer named: what was copied of it may be something else."""
+    """Return whether the catalog has dropped a vector that the copy still names.
+
+    Its copied bytes may then belong to another passage.
+    """
     with closing(reading(catalog)) as connection:
         connection.execute("ATTACH ? AS copied", (f"{copy.absolute().as_uri()}?mode=ro",))
         return connection.execute(_CHANGED_NAMES).fetchone() is not None

@@ -1,4 +1,4 @@
-"""Documents whose texts are lost or damaged in the catalog, read again from their originals and indexed in place."""
+"""Documents with lost or damaged texts, read again from their originals and indexed in place."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rag_engine.types import DocumentRecord
 
 @dataclass(frozen=True, slots=True)
 class ReadAgain:
-    """Files of the documents that were read again, and of those that were not, with the reason."""
+    """Files of the documents read again, and of the other ones with the reason."""
 
     read: tuple[str, ...]
     unread: tuple[tuple[str, str], ...]
@@ -32,10 +32,10 @@ class ReadAgain:
 def read_documents_again(
     engine: Engine, keys: Iterable[int], progress: Callable[[int, int, str], None] = lambda *_: None
 ) -> ReadAgain:
-    """Read the originals of documents again, oldest first, and index each in the place of what was there of it.
+    """Read the originals of documents again, oldest first, and replace each document in the index.
 
-    Metadata, place among versions and what indexes list of a document stay. A document whose original is lost, changed
-    or refused stays as it is.
+    Metadata, the place among versions and the entries of indexes stay. A document stays as it is if its original is
+    lost, changed or refused.
     """
     wanted = set(keys)
     records = [one for one in engine.catalog.fingerprints() if one[0].key in wanted]
@@ -55,7 +55,7 @@ def read_documents_again(
 
 
 def _read(record: DocumentRecord, engine: Engine, extractor: Extractor) -> FileReading:
-    """Return what the original says; the kept reading of the same reader where there is one."""
+    """Return the reading of the original; if the same reader's reading is kept, that one."""
     path: Path = engine.collection.stored_file(record)
     if not path.is_file():
         raise Refusal(

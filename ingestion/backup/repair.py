@@ -1,4 +1,4 @@
-"""Repair of a destroyed database: the catalog from the log, the records from what the catalog tells."""
+"""Repair of a destroyed database: the catalog from the log, the records from the catalog."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _LOGS = "-wal", "-shm", "-journal"
 class CatalogRenewed:
     """A new catalog with the number of its documents, which have no texts yet.
 
-    `aside` is the damaged file, None if it was missing; `unknown` is the folder of the originals that the log does not
-    know, None where it knows each.
+    `aside` is the damaged file, or None if it was missing. `unknown` is the folder of the originals that are not in the
+    log, or None if all are.
     """
 
     documents: int
@@ -52,7 +52,7 @@ class RecordsRenewed:
 def renew_catalog(workspace: Path) -> CatalogRenewed:
     """Rebuild the catalog from the log; a destroyed one is kept aside with its logs.
 
-    The indexes go, for they are of what was destroyed. Broken off, it is begun again. WorkspaceError where the log
+    The indexes go, for they are of what was destroyed. Broken off, it is begun again. WorkspaceError if the log
     knows no document or is damaged as well, and while `sextant serve` or a worker is at work.
     """
     with _alone(workspace):

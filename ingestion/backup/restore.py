@@ -72,11 +72,11 @@ def restore_files(
     progress: Advance,
     finish: Callable[[Path, Restored], Restored],
 ) -> Restored:
-    """Make the workspace that an archive holds; nothing is left of one that is broken off.
+    """Make the workspace that an archive holds; an interrupted restore leaves nothing behind.
 
     Of its catalog the rows of the `known` tables are taken over. Every file is checked before the first is in place.
-    `finish` gets the folder as it is about to be put in place and what is restored, and returns what is to be said
-    of it.
+    `finish` gets the complete folder before it is put in place, and what was restored; it returns a remark for the
+    user.
     """
     workspace = workspace.expanduser().absolute()
     _check_place(workspace)
@@ -130,7 +130,7 @@ def _check_place(workspace: Path) -> None:
 
 
 def _check_version(archive: Path, schema: str) -> None:
-    """Raise WorkspaceError where a catalog has not the tables of this Sextant."""
+    """Raise WorkspaceError if a catalog has not the tables of this Sextant."""
     if schema != str(SCHEMA):
         raise WorkspaceError(
             f"{archive} was made by a newer Sextant: its catalog has schema {schema}, this one restores {SCHEMA}.",
@@ -141,10 +141,10 @@ def _check_version(archive: Path, schema: str) -> None:
 def _make_own(
     catalog: Path, known: Sequence[sql.MetaData], manifest: ArchiveManifest, workspace: Path, archive: Path
 ) -> _Made:
-    """Make a catalog of ours of the one that was unpacked, with another id and its files' places here.
+    """Make our catalog of the unpacked one, with another id and with paths in this workspace.
 
-    By the id a Chroma server tells the collections of workspaces apart: with that of the former one, the restored
-    workspace would change the index of the one that was backed up. Runs that had not ended were asked for elsewhere,
+    A Chroma server tells the collections of workspaces apart by the id. With the former id, the restored workspace
+    would change the index of the workspace that was backed up. Runs that had not ended were asked for elsewhere,
     perhaps by somebody else: no worker is to carry them out here.
     """
     foreign = catalog.rename(catalog.parent.with_name("foreign.sqlite"))
@@ -172,7 +172,7 @@ def _make_own(
 
 
 def _make_own_records(records: Path, archive: Path, former: str, workspace: Path) -> None:
-    """Make records of ours of those that were unpacked, with the places of sources here."""
+    """Make our records of the unpacked ones, with the places of sources in this workspace."""
     foreign = records.rename(records.parent.with_name("foreign.sqlite"))
     try:
         copy_catalog(foreign, records, (RECORD_TABLES,), archive, ("records", "log"))

@@ -1,4 +1,4 @@
-"""An index in a file of its own, applied to the documents of the collection that it names."""
+"""An index table in a separate file, applied to the documents that it names."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class AppliedTo:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The result of applying an index table: its documents, what named no one document, and its query cache."""
+    """The result of applying an index: documents, file names without a single match, query cache."""
 
     source: str
     documents: tuple[AppliedTo, ...]
@@ -54,11 +54,11 @@ class Applied:
 def apply_index(
     path: Path, engine: Engine, reader: Extractor, *, document: str = "", limits: ExtractionLimits | None = None
 ) -> Applied:
-    """Apply the index in a file to the collection, in place of what a file of this name listed before.
+    """Apply the index in a file to the collection, in place of the former one from a file of this name.
 
-    Its records belong to the documents whose files they name; those that name none to `document` (id, file or title).
-    The numbers of a table are pages of the files, those of a printed index are the printed ones of `document`.
-    InputError when it has nothing for any document; then what was applied before stays.
+    Its records belong to the documents whose files they name; records without a file belong to `document` (id, file or
+    title). The numbers of a table are pages of the files; the numbers of a printed index are printed pages of
+    `document`. InputError if it has nothing for any document; the former index then stays.
     """
     given = engine.catalog.find_document(document) if document else None
     table = index_of_file(path, reader, limits, numbers=_numbers(given, engine, reader) if given else None)
@@ -99,9 +99,9 @@ def remove_index(name: str, engine: Engine) -> int:
 def match_documents(
     records: Sequence[IndexRecord], documents: Sequence[DocumentRecord], given: DocumentRecord | None
 ) -> tuple[dict[int, list[IndexRecord]], tuple[str, ...]]:
-    """Return the records of each document by its key, and the file names that are not those of one document, each once.
+    """Return the records of each document by its key, and the file names without a single match.
 
-    A record without a file belongs to `given`; one that only refers to others then holds for every document.
+    A record without a file belongs to `given`. A record with references alone then holds for every document.
     """
     keys: dict[str, int] = {}
     unmatched: dict[str, None] = {}
@@ -124,7 +124,7 @@ def match_documents(
 
 
 def parents_of(children: Sequence[ChildRecord]) -> Iterator[Parent]:
-    """Yield the parents of a document's children in reading order, as the chunker gave them but for their depth."""
+    """Yield the parents of a document's children in reading order, without their depth."""
     for _, group in groupby(children, key=lambda child: child.parent.key):
         own = list(group)
         parent = own[0].parent
@@ -143,7 +143,10 @@ def parents_of(children: Sequence[ChildRecord]) -> Iterator[Parent]:
 def _place(
     document: DocumentRecord, records: Sequence[IndexRecord], engine: Engine, source: str
 ) -> tuple[list[IndexedEntry], AppliedTo, list[CachedQuery]]:
-    """Return where the records lead in a document: as the catalog keeps it, counted, and as the query cache has it."""
+    """Return where the records lead in a document.
+
+    It comes in three forms: entries for the catalog, counts, and queries for the cache.
+    """
     extracted = engine.catalog.extracted(document)
     parents = list(parents_of(engine.catalog.document_children(document.key)))
     found = anchors(records, extracted, parents, document.metadata.language)
@@ -167,7 +170,10 @@ def _numbers(document: DocumentRecord, engine: Engine, reader: Extractor) -> Pag
 
 
 def _called(name: str, documents: Sequence[DocumentRecord]) -> list[DocumentRecord]:
-    """Return the documents whose file a table means by a name: with or without its folder or ending, or by the id."""
+    """Return the documents that a table means by a name of a file or by an id.
+
+    The name may lack its folder or its ending.
+    """
     sought = _folded(name)
     ways: tuple[Mapping[int, str], ...] = (
         {one.key: _folded(one.file) for one in documents},

@@ -65,7 +65,7 @@ ENDS_IN_SEE = re.compile(rf"(?:^|[\s,.;(\[])(?:{_CUES})$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """One entry as it is printed, whole, with how far it is indented (in points)."""
+    """One whole entry as it is printed, with its indentation in points."""
 
     text: str
     indent: float = 0.0
@@ -138,9 +138,12 @@ def _extend(
 
 
 def printed_pages(locators: str) -> tuple[str, ...]:
-    """Return the page numbers that a list of locators stands for, each once.
+    """Return the page numbers in a list of locators, each once.
 
     "12–5, 20f., xi" is 12 13 14 15 20 21 xi.
+
+    >>> printed_pages("12-14, 203")
+    ('12', '13', '14', '203')
     """
     return tuple(dict.fromkeys(number for found in _ONE.finditer(locators) for number in _expanded(found)))
 
@@ -180,7 +183,7 @@ def _is_loose(entries: Sequence[IndexEntry]) -> bool:
 
 
 def _parts(text: str, loose: bool) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Yield (term, locators, cross references) of an entry and of those behind its semicolons."""
+    """Yield (term, locators, cross references) of an entry and of each part behind a semicolon."""
     inner = SEE_IN_BRACKETS.search(text)
     if inner:
         term, pages, see = next(_parts(f"{text[: inner.start()].rstrip()}{text[inner.end() :]}", loose))
@@ -211,7 +214,7 @@ def _parts(text: str, loose: bool) -> Iterator[tuple[str, str, tuple[str, ...]]]
 def _run_in(text: str, loose: bool) -> list[tuple[str, str, tuple[str, ...]]]:
     """Return the parts of an entry whose sub-entries run on behind semicolons.
 
-    None when these are no sub-entries.
+    None if these are no sub-entries.
     """
     pieces = [piece.strip() for piece in text.split("; ") if piece.strip()]
     parts = [next(_parts(piece, loose)) for piece in pieces]

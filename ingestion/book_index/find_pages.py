@@ -20,10 +20,10 @@ _LAST_NUMBER = re.compile(r"(\d{1,4})\W*$")
 
 
 def index_pages(extracted: ExtractedText) -> tuple[int, ...]:
-    """Return the pages of the document's index, or indexes, in order; empty when it has none.
+    """Return the pages of the document's index, or indexes, in order; empty if it has none.
 
-    A page begins an index when it has a title of one and entries, or is half made of entries; in both cases the
-    entries must be in the order of the alphabet, which those of a table of contents are not.
+    A page begins an index if it has entries and the title of an index, or if half of it is entries. In both cases the
+    entries must be in alphabetical order, unlike those of a table of contents.
     """
     lines = lines_by_page(extracted)
     found: list[int] = []
@@ -65,7 +65,7 @@ def entry_share(texts: Sequence[str]) -> float:
 
 
 def _is_alphabetical(texts: Sequence[str], *, few: bool = False) -> bool:
-    """Return whether entries are in the order of the alphabet and not in that of their pages."""
+    """Return whether entries are in alphabetical order, and not in the order of their pages."""
     entries = [text for text in texts if has_locators(text)]
     numbers = [int(found[1]) for text in entries if (found := _LAST_NUMBER.search(text))]
     if len(numbers) >= _FEWEST_LINES // 2 and goes_up(numbers):
@@ -93,7 +93,7 @@ def goes_up(numbers: Sequence[int]) -> bool:
 
 
 def initial_of(text: str) -> str:
-    """Return the first letter of an entry without case and accent; empty where it begins with a number."""
+    """Return the first letter of an entry without case and accent; empty if it begins with a number."""
     for character in text[:4]:
         if character.isdigit():
             return ""

@@ -55,10 +55,10 @@ class _ColumnLine:
 
 
 def entries_of(lines: Sequence[PlacedLine], height: float) -> list[IndexEntry]:
-    """Return the entries that the lines of index pages make, in reading order; `height` is that of a page.
+    """Return the entries on the lines of index pages, in reading order; `height` is that of a page.
 
-    Columns are found by the empty space between them, sub-entries by their indentation. A line continues from the one
-    above when that ends in a sign that asks for more, or breaks off where its first word would not have fitted.
+    Columns are found by the empty space between them, sub-entries by their indentation. A line continues the line above
+    if that ends in a sign that asks for more. It also does if the first word of the line would not have fitted above.
     """
     entries: list[IndexEntry] = []
     above: _ColumnLine | None = None
@@ -270,12 +270,12 @@ def _joined(above: str, text: str) -> str:
 
 
 def records_of_rows(rows: Sequence[Sequence[str]], page_of: PageLookup, *, guess: bool = True) -> list[IndexRecord]:
-    """Return the records of a table, one a row; empty when its columns are not those of a table of terms.
+    """Return the records of a table, one a row; empty if its columns are not those of a table of terms.
 
     Columns without names are recognised by what is in them, if `guess`.
 
-    A row without a term continues with the one above it. Page numbers are taken through `page_of`, except where the
-    table has columns for both the printed pages and those of the file.
+    A row without a term continues with the one above it. Page numbers are mapped by `page_of`, unless the table has
+    columns for both printed pages and pages of the file.
     """
     roles, header, listed = _named_columns(rows)
     roles = roles or (_guessed_columns(rows) if guess else {})
@@ -311,8 +311,8 @@ def records_of_rows(rows: Sequence[Sequence[str]], page_of: PageLookup, *, guess
 def cells_of(lines: Sequence[PlacedLine], height: float) -> list[list[str]]:
     """Return the rows of a table that is printed without rules: its columns are parted by empty space.
 
-    A row begins where there is a page number or a file, since a long term continues below; without such a column at
-    every line that the first column has.
+    A row begins at a page number or a file, since a long term continues below. Without such a column, it begins at
+    every line of the first column.
     """
     kept = without_heads(lines, height)
     edges = gutters(kept)

@@ -1,4 +1,7 @@
-"""Printed page numbers to pages of the file: by the file's page labels, else by the numbers printed on the pages."""
+"""Printed page numbers as pages of the file.
+
+They come from the page labels of the file, else from the numbers printed on its pages.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ class PageNumbers:
     """The page of the file that bears each printed number; `told_by` says how that is known.
 
     `pages` maps (is Roman, value) to a page from 1. Numbers that are on no page follow `shift`, the distance that
-    most Arabic numbers have; 0 when nothing was known.
+    most Arabic numbers have; 0 if nothing was known.
     """
 
     pages: Mapping[Printed, int]
@@ -35,7 +38,7 @@ class PageNumbers:
     told_by: str
 
     def page(self, printed: str) -> int | None:
-        """Return the page of the file that bears a printed number; None when the file has no such page."""
+        """Return the page of the file that bears a printed number; None if the file has no such page."""
         number = value_of(printed)
         if number is None:
             return None
@@ -48,9 +51,9 @@ class PageNumbers:
 def page_numbers(labels: Sequence[str], margins: Mapping[int, Sequence[str]], count: int) -> PageNumbers:
     """Return the page numbers of a file of `count` pages.
 
-    `labels` are its page labels, one a page, empty when it has none; `margins` are the lines at the top and bottom of
-    its pages. Labels that the printed numbers contradict are not believed: many programs number from 1 whatever is
-    printed.
+    `labels` are its page labels, one a page, empty if it has none; `margins` are the lines at the top and bottom of
+    its pages. Labels that the printed numbers contradict are not believed: many programs number from 1 and ignore the
+    print.
     """
     printed = _printed_numbers(margins)
     if labels:
@@ -65,7 +68,7 @@ def page_numbers(labels: Sequence[str], margins: Mapping[int, Sequence[str]], co
 
 
 def value_of(printed: str) -> Printed | None:
-    """Return whether a printed number is Roman, and its value; None for what is no number."""
+    """Return whether a printed number is Roman, and its value; None if it is no number."""
     text = printed.strip().lower()
     if text.isdecimal():
         return (False, int(text)) if len(text) <= _LONGEST else None
@@ -92,8 +95,8 @@ def _from_labels(labels: Sequence[str]) -> dict[Printed, int]:
 def _printed_numbers(margins: Mapping[int, Sequence[str]]) -> dict[Printed, int]:
     """Return the page of each number, from the numbers in the margins that go up with the pages.
 
-    Each number of a margin votes for its distance from the page's own; a distance that three pages in a row, or every
-    other one of six, show is believed, and the one with the most votes wins where two claim the same number.
+    Each number of a margin votes for its distance from the page's place. A distance is believed if three pages in a row
+    show it, or every other page of six. If two claim the same number, the one with the most votes wins.
     """
     pages_of: defaultdict[tuple[bool, int], list[int]] = defaultdict(list)
     for page in sorted(margins):

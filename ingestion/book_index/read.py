@@ -53,8 +53,8 @@ def index_of_file(
 ) -> IndexTable:
     """Return the records of a file that is an index table, a glossary, or a book with an index.
 
-    `numbers` are those of the book whose index it is, where that is another file: a printed index names printed pages.
-    Refusal when the file cannot be read, InputError when it has nothing of the kind.
+    `numbers` are the pages of the book, if the index is in another file: a printed index names printed pages. Refusal
+    when the file cannot be read, InputError if it has nothing of the kind.
     """
     if path.suffix.lower() in _DELIMITED:
         return _of_delimited(path, limits or ExtractionLimits())
@@ -162,7 +162,7 @@ def _recognised(extracted: ExtractedText, pages: Collection[int]) -> Iterator[Pl
 
 
 def _of_tables(extracted: ExtractedText, path: Path, reader: Extractor) -> list[IndexRecord]:
-    """Return the records of a file's tables of terms, those of a PDF by where its lines are."""
+    """Return the records of a file's tables of terms; a PDF's tables follow from the places of lines."""
     numbers = PageNumbers({}, 0, 10_000, "")
     found: list[IndexRecord] = []
     for block in extracted.blocks:
@@ -244,8 +244,8 @@ def _shown(pages: Sequence[int]) -> str:
 def glossary_records(extracted: ExtractedText) -> list[IndexRecord]:
     """Return the terms that glossaries and definitions explain, with the page of each explanation.
 
-    A glossary begins with its title, an article of definitions with the words that introduce one ("For the purposes
-    of this ..."); it ends where several paragraphs are no entries. Fewer than three entries are no glossary.
+    A glossary begins with its title; an article of definitions with introducing words ("For the purposes of this ...").
+    It ends at several paragraphs without entries. Fewer than three entries are no glossary.
     """
     records: list[IndexRecord] = []
     blocks = [(block, extracted.text[block.start : block.end]) for block in extracted.blocks if block.kind != "note"]
@@ -290,7 +290,8 @@ def bold_terms(lines: Sequence[PlacedLine]) -> list[IndexRecord]:
 def _entries(blocks: Sequence[tuple[Block, str]], first: int, title: Block | None) -> tuple[list[IndexRecord], int]:
     """Return the entries from a block on, and the number of the block behind the last of them.
 
-    Under a title each term may be a heading of its own; a larger heading, or any where terms are none, ends it.
+    Under a title each term may be a heading. A larger heading ends the glossary, and so does any heading if the terms
+    are none.
     """
     found: list[IndexRecord] = []
     end, missed, by_heading = first, 0, False

@@ -50,7 +50,10 @@ def _ckan_record(package: _Node, address: str) -> Record:
 
 
 def nodes_of(loaded: Json) -> dict[str, _Node]:
-    """Return all objects of a JSON-LD document by their @id, those without one by their place; keys without prefix."""
+    """Return all objects of a JSON-LD document by their @id, or by their place if they have none.
+
+    Their keys lose their prefix.
+    """
     nodes: dict[str, _Node] = {}
     waiting: list[Json] = [loaded]
     while waiting and len(nodes) < _MOST_NODES:

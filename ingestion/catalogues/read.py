@@ -2,8 +2,7 @@
 
 CKAN, DCAT in JSON, OAI-PMH. Their records, read page by page through the Web.
 
-Clients of these interfaces open connections of their own, past the check of addresses; so what they answer is read
-here.
+Clients of these interfaces open connections past the check of addresses, so the answers are read here.
 """
 
 from __future__ import annotations
@@ -123,7 +122,7 @@ def _ckan_addresses(page: Page) -> Iterator[str]:
 def read_catalogue(endpoint: Endpoint, web: Web, *, max_bytes: int) -> Iterator[CataloguePage]:
     """Return the answers of a catalogue one after another, as long as the caller takes them.
 
-    Refusal when it does not answer, or with something else. A catalogue that offers the same page again has ended.
+    Refusal if it does not answer, or with something else. A catalogue that offers the same page again has ended.
     """
     url, seen = _first_address(endpoint), set[str]()
     while url and url not in seen:
@@ -197,7 +196,7 @@ def _with(url: str, **changes: int) -> str:
 def parse_xml(body: bytes) -> Element | None:
     """Return the root of an XML document, read without entities, network or oversized trees.
 
-    None when it is none.
+    None if it is none.
     """
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True

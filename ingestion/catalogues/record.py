@@ -17,7 +17,10 @@ _GROUPS: tuple[tuple[str, ...], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """One form in which a record can be had; `format` is as the catalogue writes it ("PDF", "application/pdf")."""
+    """One downloadable form of a record.
+
+    `format` is as the catalogue writes it ("PDF", "application/pdf").
+    """
 
     url: str
     format: str = ""
@@ -25,9 +28,9 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A dataset or publication as its catalogue describes it; `url` is "" where it has no document for people.
+    """A dataset or publication as its catalogue describes it.
 
-    `description` is for judging its subject only.
+    `url` is "" if it offers no document for people. `description` serves only to judge its subject.
     """
 
     title: str
@@ -38,9 +41,12 @@ class Record:
 
 
 def best_address(distributions: Sequence[Distribution], page: str = "") -> str:
-    """Return the address of the best form: PDF before other documents before web pages before the record's own page.
+    """Return the address of the best form, or "" if all forms are data.
 
-    "" where all forms are data.
+    The order is PDF, other documents, web pages, the record's own page.
+
+    >>> best_address([Distribution("https://e.org/a.csv", "CSV"), Distribution("https://e.org/a.pdf", "PDF")])
+    'https://e.org/a.pdf'
     """
     ranked = [(_group(one), place, one.url) for place, one in enumerate(distributions) if one.url]
     documents = [one for one in ranked if one[0] < len(_GROUPS)]

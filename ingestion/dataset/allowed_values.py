@@ -1,4 +1,4 @@
-"""The values that fields may have, as the workbook offers them in drop-downs and lists them with their meaning."""
+"""Allowed values of fields, for the drop-downs of the workbook and its list of meanings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HINTS = {
 
 @cache
 def allowed_values() -> Mapping[str, Mapping[str, str]]:
-    """Return the values of every controlled column with what each one means, in the order in which they are shown."""
+    """Return the values of every controlled column, in the order of display, each with its meaning."""
     taxonomy = load_taxonomy()
     labelled = {field: {one.name: one.definition for one in taxonomy.definitions(field)} for field in CONTROLLED}
     countries = {name: code for code, name in load_gazetteer().countries.items()}
@@ -38,7 +38,7 @@ def allowed_values() -> Mapping[str, Mapping[str, str]]:
 
 
 def choices_of(headings: Iterable[str]) -> dict[str, Choices]:
-    """Return the drop-downs of those of the columns that have one, over the rows of the sheet of allowed values."""
+    """Return the drop-downs of the columns in `headings`, over the rows of the sheet of allowed values."""
     first, found = 2, dict[str, Choices]()
     fields = {one.name: one.field for one in COLUMNS}
     for name, values in allowed_values().items():

@@ -29,7 +29,7 @@ _ACTIVE = "Active"
 class Column:
     """A column: its heading, width in characters, meaning, value, and the field that an edit corrects.
 
-    `reads` names a part of the record and what is read of it, such as "quality.score".
+    `reads` names a part of the record and its field, such as "quality.score".
     """
 
     name: str
@@ -39,7 +39,7 @@ class Column:
     field: FieldName | None = None
 
     def read(self, record: SourceRecord) -> str | float | None:
-        """Return the value of a cell; None where the record has no such part."""
+        """Return the value of a cell; None if the record has no such part."""
         if self.name == LEVEL_AND_COUNTRIES:
             # The geographical level with the countries behind it, as the paper writes it: National - Italy; France.
             metadata = record.metadata

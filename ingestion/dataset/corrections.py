@@ -52,7 +52,7 @@ _DECIDED_ELSEWHERE = {
 
 @dataclass(frozen=True, slots=True)
 class CorrectionReport:
-    """A person's corrections and decisions, the number of unchanged rows, and what was not taken over."""
+    """A person's corrections and decisions, the number of unchanged rows, and the entries left out."""
 
     corrections: tuple[Correction, ...]
     unchanged: int
@@ -68,13 +68,12 @@ def read_corrections(
     when: str,
     vocabulary: FieldVocabulary | None = None,
 ) -> CorrectionReport:
-    """Return the cells of an edited workbook or CSV of the dataset that differ from what was exported.
+    """Return the changed cells of an edited workbook or CSV of the dataset.
 
-    A cell whose value somebody else has changed since the export is rejected, unless both say the same. A file that
-    does not hold what was exported (every CSV) is compared with the present values. An emptied cell empties its field.
-    Decisions on licences are read from every sheet with a column for them. With a vocabulary, labels are matched
-    without regard to case and accents and everything else is rejected.
-    InputError when the file has no column Document_Code.
+    A cell whose value somebody else has changed since the export is rejected, unless both say the same. A file without
+    the exported values (every CSV) is compared with the present values. An emptied cell empties its field. Decisions on
+    licences are read from every sheet with a column for them. With a vocabulary, labels are matched without regard to
+    case and accents and everything else is rejected. InputError if the file has no column Document_Code.
     """
     everything = list(read_rows(path))
     rows, exported = _sheet_rows(everything)
@@ -126,7 +125,7 @@ def read_corrections(
 
 
 def _sheet_rows(rows: Sequence[Row]) -> tuple[list[Row], dict[str, dict[str, str]]]:
-    """Return the rows of the dataset's sheet, else of the first, and what was exported by code."""
+    """Return the rows of the dataset's sheet, else of the first, and the exported values by code."""
     sheets = list(dict.fromkeys(row.sheet for row in rows))
     chosen = next((sheet for sheet in sheets if fold(sheet) == fold(DATASET)), sheets[0] if sheets else "")
     copied = [row for row in rows if row.sheet == EXPORTED != chosen]
@@ -197,7 +196,7 @@ class _Edit:
 
 @dataclass(frozen=True, slots=True)
 class _Comparison:
-    """A row against what was exported of it; None where the file does not say so."""
+    """A row against its exported values; None if the file does not hold them."""
 
     row: Row
     record: SourceRecord
@@ -262,7 +261,7 @@ class _Comparison:
             )
 
     def _is_left_behind(self) -> bool:
-        """Whether the cell of the countries holds a person's word, in a file without what was exported.
+        """Whether the cell of the countries holds a person's value, in a file without exported values.
 
         Then the level's cell may still show the countries of before, and nothing tells this from a new edit.
         """
@@ -270,7 +269,7 @@ class _Comparison:
         return self.exported is None and place is not None and _split(self._cell(place)) == given
 
     def _is_as_before(self, column: Column, place: int) -> bool:
-        """Whether a cell says what was exported, with or without the apostrophe of a CSV."""
+        """Whether a cell has its exported value, with or without the apostrophe of a CSV."""
         cell, before = self._cell(place), self._before(column)
         if _even(before) in (_even(cell), _even(without_apostrophe(cell))):
             return True
@@ -297,7 +296,7 @@ def _shown(column: Column, record: SourceRecord) -> str:
 
 
 def _readable(text: str, column: Column) -> dict[FieldName, tuple[str, ...]]:
-    """Return what a cell that we wrote says of its fields; nothing where it could not be read back."""
+    """Return the values of fields in a cell that we wrote; none if it cannot be read back."""
     try:
         return dict(_read_cell(_even(text), column, {}))
     except Wrong:
@@ -400,7 +399,7 @@ def _labelled(field: FieldName, values: tuple[str, ...], vocabulary: FieldVocabu
 
 
 def _said(record: SourceRecord, field: FieldName) -> tuple[str, ...] | None:
-    """Return what a person entered for the field, which it need not show.
+    """Return a person's value of the field, which the field need not show.
 
     An emptied title falls back to the list's.
     """

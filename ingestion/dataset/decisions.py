@@ -35,8 +35,8 @@ def read_decisions(
 ) -> tuple[list[LicenceChoice], list[RejectedRow]]:
     """Return the decisions in all sheets that have a column for them, and what could not be taken.
 
-    `records` and `exported`, what the file held when it was written, are by folded code. A decision that is already
-    made is none; one that somebody has made otherwise since the export stays.
+    `records` are by folded code, and so is `exported`, the content of the file when it was written. A decision that is
+    already made is left out. A decision that another person changed since the export stays.
     """
     columns: dict[str, dict[str, int]] = {}
     made: dict[str, LicenceChoice] = {}
@@ -58,7 +58,7 @@ def read_decisions(
 
 
 def _header(row: Row) -> dict[str, int]:
-    """Return the places of the columns that a decision needs; nothing where the row does not head them."""
+    """Return the places of the columns that a decision needs; nothing if the row does not head them."""
     headings = [heading_key(cell) for cell in row.cells]
     wanted = {name: heading_key(name) for name in ("Document_Code", DECISION, NOTE, LIGHT)}
     found = {name: headings.index(key) for name, key in wanted.items() if key in headings}

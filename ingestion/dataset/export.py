@@ -75,7 +75,7 @@ def export(
 
 
 def _record(record: SourceRecord) -> dict[str, object]:
-    """One document for JSON Lines: its metadata, where it came from, and what the phases found."""
+    """Return one document for JSON Lines: its metadata, its origin, and the findings of the phases."""
     download, extraction, relation = record.download, record.extraction, record.relation
     return {
         "code": record.source.code,
@@ -94,7 +94,7 @@ def _record(record: SourceRecord) -> dict[str, object]:
 
 
 def write_file(path: Path, body: bytes) -> None:
-    """Write the file; InputError where its folder or the file itself does not allow it."""
+    """Write the file; InputError if its folder or the file itself does not allow it."""
     try:
         write_atomic(path, body, durable=True)
     except OSError as error:
@@ -116,7 +116,7 @@ def workbook_sheets(
 ) -> list[Sheet]:
     """Return the sheets of the workbook; what had to be cut is added to the warnings.
 
-    What explains it is in the given words; headings and values are read back and stay as they are.
+    Explanations are in the given words; headings and values are read back, so they keep their form.
     """
     main = _sheet(DATASET, tuple((one.name, one.width) for one in COLUMNS))
     for record in documents:
@@ -202,7 +202,7 @@ def _field_evidence(documents: Sequence[SourceRecord]) -> Sheet:
 
 
 def _evidence(source_records: Sequence[SourceRecord], warnings: list[str]) -> Sheet:
-    """One row for each mark that speaks on a source's licence, and one for what a person decided."""
+    """Return one row for each mark on a source's licence, and one for a person's decision."""
     headings = (
         ("Document_Code", 16), ("Licence Light", 12), ("Licence", 24), ("Layer", 12), ("Quote", 70), ("Place", 30),
         ("Score", 8), ("Decided by", 20), ("Note", 50),

@@ -63,10 +63,10 @@ def relate(
 ) -> dict[str, Outcome]:
     """Return the outcome of every candidate by code, with a Relation as evidence, in any order.
 
-    Among copies the preferred language is kept, then what the analyst listed before what a portal led to, then the
-    publisher's, then the fullest, then the one with the highest score, then the smallest code. Of versions the newest
-    is "done", of translations the preferred language. Without `encode` translations are known by address and document
-    symbol alone; without `text_of` nearly equal texts by their likeness alone.
+    Of copies the best is kept. They are compared in this order: preferred language, listed by the analyst before found
+    in a portal, publisher, fullest text, highest score, smallest code. Of versions the newest is "done", of
+    translations the preferred language. Without `encode` translations are known by address and document symbol alone;
+    without `text_of` nearly equal texts by their likeness alone.
     """
     places = {language: place for place, language in enumerate(config.preferred_languages)}
 
@@ -217,7 +217,7 @@ def _outcome(
 
 
 def _rejection(duplicates: dict[str, _Duplicate], code: str, outcomes: dict[str, Outcome]) -> Outcome:
-    """Return the rejection of a copy, which points to the one that is kept in the end."""
+    """Return the rejection of a copy, which points to the finally kept one."""
     found = duplicates[code]
     kept = found.kept
     while kept in duplicates:
@@ -257,8 +257,8 @@ def find_twins(
 ) -> list[Twin]:
     """Return pairs of candidates that are translations of one work, the surest first.
 
-    An address or a document symbol in common makes translations where the numbers of both texts do not speak against
-    it; a symbol alone, in texts without numbers, and pairs without either need samples that agree in their order.
+    A common address or document symbol makes translations, unless the numbers of both texts speak against it. A symbol
+    alone, in texts without numbers, needs samples that agree in their order. So do pairs without address and symbol.
     """
     by_code = {one.code: one for one in candidates if one.language}
     ordered = [by_code[code] for code in sorted(by_code)]
@@ -346,7 +346,7 @@ def _aligned(candidates: Sequence[ComparedSource], least: float, encode: EncodeT
 
 
 def _alignment(similarity: NDArray[np.float32], least: float) -> NDArray[np.float32]:
-    """Return how alike the samples of each pair are, place by place; 0 where they do not align.
+    """Return how alike the samples of each pair are, place by place; 0 if they do not align.
 
     `similarity` are cosines of shape (pairs, SAMPLES, SAMPLES). The nearest sample about the same place must be `least`
     near on average, nearer than samples elsewhere, and mostly the nearest of all.

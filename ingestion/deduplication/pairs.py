@@ -76,7 +76,7 @@ def member_of(candidate: ComparedSource) -> Member:
 
 
 class Pairs:
-    """Judge of pairs; it reads the texts of those that are nearly alike, each pair once.
+    """Judge of pairs; it reads the texts of nearly equal pairs, each pair once.
 
     Without `text_of` only likeness, titles and dates decide. `dates` gathers by code from when a version is.
     """
@@ -89,10 +89,10 @@ class Pairs:
         self.dates: dict[str, str] = {}
 
     def are_copies(self, one: Member, other: Member, similarity: float) -> bool:
-        """Return whether two texts are so alike that one stands for the other, under any titles.
+        """Return whether two texts are so alike that one can replace the other, under any titles.
 
-        Of forms on one pattern few words and the number of the title differ: they are no copies. Nor are texts of
-        which each says something that the other does not.
+        Of forms on one pattern few words and the number of the title differ: they are no copies. Nor are two texts that
+        each say something that the other does not.
         """
         least = self._config.text_similarity if one.numbering == other.numbering else 1.0
         if similarity < least or self.are_versions(one, other, similarity):
@@ -109,8 +109,8 @@ class Pairs:
     def are_versions(self, one: Member, other: Member, similarity: float) -> bool:
         """Return whether two texts are versions of one work.
 
-        A marker (draft, rev. 2, consolidated) needs little similarity of the texts, for it says so itself; years in
-        titles need more; dates alone need most of the text, and so does a law that was amended.
+        A marker (draft, rev. 2, consolidated) needs little similarity of the texts, for it names the version itself.
+        Years in titles need more. Dates alone need most of the text, and so does an amended law.
         """
         if _title_similarity(one, other, max(self._config.title_similarity, 0.9)) == 0:
             return False
@@ -206,9 +206,9 @@ def _years_apart(one: Member, other: Member) -> bool:
 class Differences:
     """Words that each of two texts has where the other has none or others.
 
-    `contradict` tells texts that both have words of their own from those of which one holds the other, as a copy with
-    a cover page does. `inside` tells whether anything differs between their first and last common words. `renamed`:
-    a word stands throughout where the other text has another, as in plans of two towns made after one template.
+    `contradict`: each text has words that the other lacks. Otherwise one holds the other, as a copy with a cover page
+    does. `inside` tells whether anything differs between their first and last common words. `renamed`: one word
+    replaces another throughout, as in plans of two towns from one template.
     """
 
     one: tuple[str, ...] = ()
@@ -223,7 +223,7 @@ class Differences:
 
 
 def find_differences(one: str, other: str) -> Differences:
-    """Return how two texts differ, apart from misread letters and from what was moved."""
+    """Return how two texts differ, apart from misread letters and moved passages."""
     left, right = _words(one), _words(other)
     moved = frozenset(_runs(left)) & frozenset(_runs(right))
     own_left, own_right = list[str](), list[str]()
@@ -278,7 +278,7 @@ def _spans(left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[int, int
 
 
 def _own(words: Sequence[str], moved: frozenset[tuple[str, ...]]) -> list[str]:
-    """Return the words of a passage that are in no run of words which stands elsewhere in the other text."""
+    """Return the words of a passage outside any run of words that occurs elsewhere in the other text."""
     elsewhere = set[int]()
     for start, run in enumerate(_runs(words)):
         if run in moved:

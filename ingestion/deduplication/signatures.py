@@ -58,13 +58,17 @@ _ISBN = re.compile(r"\b97[89](?:[- ]?\d){10}\b")
 
 @dataclass(frozen=True, slots=True)
 class ComparedSource:
-    """A source as deduplication sees it; every field is text or a number, so that it goes through JSON as it is.
+    """A source as deduplication sees it: texts and numbers alone, so that JSON keeps it unchanged.
 
-    `signature` is the MinHash of the text's word 5-shingles and `numbers` that of its pairs of successive numbers
-    (both hexadecimal, 4 bytes a hash), of which there are `shingles` and `number_pairs`; `symbols` are the document
-    symbols of its first pages, parted by blanks; `length` weighs the characters by what they say; `samples` are
-    SAMPLES lines from equal parts of the text, in its order, or "". `characters` are the analyst's. `as_of` is the date
-    on which a consolidated text stood as it does; `names_host` how often the text names the site that it comes from.
+    `signature` is the MinHash of the `shingles` word 5-shingles of the text. `numbers` is that of its `number_pairs`
+    pairs of successive numbers. Both are hexadecimal, 4 bytes a hash.
+
+    - `symbols`: the document symbols of its first pages, parted by blanks
+    - `length`: the number of characters, where a Han character counts as several letters
+    - `samples`: SAMPLES lines from equal parts of the text, in its order, or ""
+    - `characters`: the number of characters of the analyst's text
+    - `as_of`: the date of consolidation that a consolidated text states
+    - `names_host`: how often the text names the site that it comes from
     """
 
     code: str
@@ -100,9 +104,9 @@ def candidate_of(
     sha256: str = "",
     url: str = "",
 ) -> ComparedSource:
-    """Return the source with its signatures; `url` is the file's final address where it is not the source's.
+    """Return the source with its signatures; `url` is the final address of a file that was redirected.
 
-    Costs about a second for a million words; the caller keeps it for as long as text and SIGNATURE_VERSION stay.
+    It costs about a second for a million words. The caller keeps it until text or SIGNATURE_VERSION change.
     """
     text = cleaned or extracted.text
     signature, shingles = _min_hash(_shingles(text), TEXT_HASHES)
@@ -139,7 +143,10 @@ def hashes(signature: str) -> NDArray[np.uint32]:
 
 
 def jaccard(one: NDArray[np.uint32], other: NDArray[np.uint32]) -> float:
-    """Return estimated Jaccard similarity of the sets behind two signatures (Broder 1997); 0 where there is none."""
+    """Return the estimated Jaccard similarity of the sets behind two signatures (Broder 1997).
+
+    It is 0 if there is no signature or the lengths differ.
+    """
     if not one.size or one.size != other.size:
         return 0.0
     return float(np.mean(one == other))
@@ -175,7 +182,7 @@ def _shingles(text: str) -> Iterator[bytes]:
 
 
 def _number_pairs(text: str) -> Iterator[bytes]:
-    """Yield pairs of successive numbers of two digits or more: what a translation keeps.
+    """Yield pairs of successive numbers of two digits or more, which a translation keeps.
 
     A pair in counting order (Art. 15, Art. 16) is left out: every law has it.
     """
@@ -193,9 +200,9 @@ def _symbols(head: str) -> list[str]:
 
 
 def _mentions(text: str, site: str) -> int:
-    """Return how often a text names a site: by its address (who.int), or by an acronym that is the site's (WHO).
+    """Return how often a text names a site, by its address (who.int) or its acronym (WHO).
 
-    Who publishes a document names himself in it; who copies it does not.
+    A publisher names itself in its documents; a site that copies them does not.
     """
     if not site:
         return 0

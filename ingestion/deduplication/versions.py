@@ -60,9 +60,12 @@ class Version:
 def version_of(title: str, file_name: str = "", url: str = "") -> Version:
     """Return the version that a title names.
 
-    Where it names none, the one that the file's name or the address names.
+    If it names none, the version in the file's name or in the address counts.
 
     A year in an address is not taken but in its last segment, since folders tell when a file was put there.
+
+    >>> version_of("Flood Guidelines, 2nd edition (2019)").label
+    'edition 2'
     """
     named = _read(fold_title(title))
     if named.marked:
@@ -91,7 +94,7 @@ def consolidation_date(head: str, addresses: Iterable[str]) -> str:
 
 
 def is_periodical(work_title: str) -> bool:
-    """Return whether a title is that of a work for each period, such as an annual report."""
+    """Return whether a title names a work for each period, such as an annual report."""
     return _PERIODICAL.search(work_title) is not None
 
 
@@ -155,7 +158,7 @@ def _number(text: str) -> float:
 
 
 def _first_year(match: re.Match[str]) -> str:
-    """Return the year in which a period begins; what is no period unchanged."""
+    """Return the year in which a period begins; other text is returned unchanged."""
     is_period = len(match[2]) == 4 or int(match[2]) == (int(match[1]) + 1) % 100
     return match[1] if is_period else match[0]
 

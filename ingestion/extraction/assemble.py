@@ -47,7 +47,10 @@ class DraftBlock:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A document that has no offsets yet, with the title that it declares; its chapters, slides or sheets are pages."""
+    """A document without offsets yet, with the title that it declares.
+
+    Its `pages` are chapters, slides or sheets if its format has these.
+    """
 
     blocks: Sequence[DraftBlock]
     title: str = ""
@@ -73,9 +76,9 @@ def paragraph(text: str, page: int = 1, kind: BlockKind = "text") -> DraftBlock:
 
 
 def within(drafts: Iterable[DraftBlock], most: int) -> tuple[list[DraftBlock], bool]:
-    """Return the blocks up to so many characters, and whether all fit.
+    """Return the blocks that fit in `most` characters, and whether all fit.
 
-    A block that is longer is kept by its first lines, a text of one long line by its beginning.
+    A longer block keeps its first lines, a text of one long line its beginning.
     """
     kept: list[DraftBlock] = []
     left = most
@@ -93,12 +96,12 @@ def within(drafts: Iterable[DraftBlock], most: int) -> tuple[list[DraftBlock], b
 
 
 def too_long(most: int) -> str:
-    """Return the warning of a document of which only the beginning was read."""
+    """Return the warning that only the beginning of a document was read."""
     return f"Only its first {most:,} characters were read and can be found; split it into smaller files."
 
 
 def assemble(drafts: Iterable[DraftBlock]) -> tuple[str, tuple[Line, ...], tuple[Block, ...]]:
-    """Return the text, with its lines and blocks, such that text[line.start:line.end] is the text of that line.
+    """Return the text with its lines and blocks; text[line.start:line.end] is the text of a line.
 
     Blocks are joined by a blank line; lines and blocks without a visible character vanish.
     """

@@ -1,4 +1,7 @@
-"""A document's text without what every page says: for the encoder and the content hash, never for the analyst."""
+"""A document's text without the lines that repeat on every page.
+
+The encoder and the content hash use it; the analyst sees the whole text.
+"""
 
 from __future__ import annotations
 

@@ -68,10 +68,10 @@ class WrittenDate:
 
 
 def written_dates(text: str, *, month_first: bool | None = False, century: int = 2030) -> list[WrittenDate]:
-    """Return the dates of a text in its order; of those that overlap the most precise remains.
+    """Return the dates of a text in its order; of overlapping dates the most precise remains.
 
-    Numbers are read day first unless that is impossible or `month_first` says otherwise; with None, which is for
-    texts that may be of either custom, 2/3/2022 gives its year alone. Two digits mean a year before `century`.
+    Numbers are read day first, unless that is impossible or `month_first` says otherwise. None is for texts of either
+    custom: 2/3/2022 then gives its year alone. Two digits mean a year before `century`.
     """
     taken: list[WrittenDate] = []
     covered = bytearray(len(text))
@@ -85,7 +85,7 @@ def written_dates(text: str, *, month_first: bool | None = False, century: int =
 def month_leads(language: str) -> bool | None:
     """Return whether dates in numbers begin with the month, by a language tag.
 
-    None where that is not known.
+    None if that is not known.
     """
     primary, _, region = language.strip().lower().replace("_", "-").partition("-")
     if primary not in ("", "en"):
@@ -94,9 +94,9 @@ def month_leads(language: str) -> bool | None:
 
 
 def numeric_order(text: str) -> bool | None:
-    """Return whether the dates in numbers of a text begin with the month, by those that are certain.
+    """Return whether a text writes the month first in dates of numbers, by its unambiguous dates.
 
-    None where no date tells, or where they contradict each other.
+    None if no date tells, or if they contradict each other.
     """
     orders = {
         int(match[3]) > _MONTHS_A_YEAR
@@ -155,7 +155,7 @@ def _roman_year(match: re.Match[str]) -> _Parts:
 
 
 def _checked(year: int | str, month: int | str | None, day: int | str | None) -> str:
-    """Return the ISO form; "" when there is no such day."""
+    """Return the ISO form; "" if there is no such day."""
     try:
         whole = date(int(year), 1 if month is None else int(month), 1 if day is None else int(day))
     except ValueError:

@@ -46,7 +46,7 @@ def find_dates(
 ) -> list[FieldValue]:
     """Return the dates that may be the document's own, the likeliest first, with the lines that say them.
 
-    Today's and yesterday's are the day of printing or of the visit, never that of publication.
+    The dates of today and yesterday are those of printing or of the visit, never of publication.
     """
     month_first = _month_leads(extracted.text, source, declared, language)
     guesses = [
@@ -129,7 +129,7 @@ def _written(extracted: ExtractedText, today: date, month_first: bool | None) ->
 
 
 def _looked_at(blocks: Sequence[Block], last: int) -> Iterator[tuple[Block, int]]:
-    """Yield the blocks of the first pages, then those of the last, with how much of each is read."""
+    """Yield the blocks of the first pages, then of the last, with the number of characters to read."""
     left = 3 * _OPENING
     for block in blocks:
         if block.page > _FIRST_PAGES or left <= 0:
@@ -194,7 +194,7 @@ def _place(block: Block, number: int, closing: bool) -> float:
 
 
 def _quote(text: str, block: Block, line: Line | None, found: WrittenDate) -> str:
-    """Return the block when it is short, else the line, else what is around the date."""
+    """Return the block if it is short, else the line, else the text around the date."""
     start, end = block.start + found.start, block.start + found.end
     if block.end - block.start <= _LONGEST_QUOTE:
         return text[block.start : block.end]
@@ -216,7 +216,7 @@ def _closing(extracted: ExtractedText) -> Iterator[FieldValue]:
 def _running(declared: FileProperties, month_first: bool | None) -> Iterator[FieldValue]:
     """Yield the dates in running heads.
 
-    One with the time of day is that of printing, and so is the file's own.
+    A date with the time of day is the day of printing, and so is the file's date.
     """
     for line in declared.margins:
         if _CLOCK.search(line) or "://" in line or _PATTERNS["later"].search(line):
@@ -231,7 +231,7 @@ def _running(declared: FileProperties, month_first: bool | None) -> Iterator[Fie
 def _symbols(extracted: ExtractedText) -> Iterator[FieldValue]:
     """Yield the years inside document symbols such as FCCC/CP/2015/10.
 
-    Those of the session, not of the issue.
+    They are the years of the session, not of the issue.
     """
     for block in extracted.blocks[:40]:
         if block.page == 1:

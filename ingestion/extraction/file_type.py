@@ -1,4 +1,4 @@
-"""Types of files: those that can be added, and what a file is by its bytes and not by its name."""
+"""Types of files: the formats that can be added, and the format of a file by its bytes, not its name."""
 
 from __future__ import annotations
 
@@ -88,7 +88,10 @@ _HEAD = 4096
 
 
 def detect(path: Path) -> Format:
-    """Return the format of a file by its content; Refusal when it cannot be read or its suffix says otherwise."""
+    """Return the format of a file by its content.
+
+    Refusal if it cannot be read or its suffix names another format.
+    """
     named = _SUFFIXES.get(path.suffix.lower())
     found = _by_content(path, _head(path), named)
     # Word itself saves RTF under .doc when asked to write for older programs.
@@ -171,7 +174,10 @@ def _ole_format(path: Path) -> Format:
 
 
 def is_locked(path: Path) -> bool:
-    """Return whether an old container holds a document with a password, also where its directory is damaged."""
+    """Return whether an old container holds a document with a password.
+
+    This is found even if the directory of the container is damaged.
+    """
     with path.open("rb") as file:
         while piece := file.read(2**20):
             if _ENCRYPTED_STREAM in piece:
@@ -212,9 +218,10 @@ class ContentType:
 
 
 def content_type(path: Path, *, declared: str = "", address: str = "") -> ContentType:
-    """Return what the file's bytes are. `declared` is the server's media type, `address` where it came from.
+    """Return the suffix and media type that the bytes of a file have.
 
-    `path` needs no suffix; a suffix that it has is not believed.
+    `declared` is the media type that the server gave, `address` where the file came from. `path` needs no suffix; its
+    suffix is not believed.
     """
     head, promised = _head(path), suffix_of(address)
     if head.startswith(OLE):

@@ -28,7 +28,7 @@ def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
 
 
 def run(record: SourceRecord, tools: Tools) -> Outcome:
-    """Read the file; one whose licence contradicts that of its page awaits a decision."""
+    """Read the file; if its licence contradicts that of its page, it awaits a decision."""
     path = file_of(tools.workspace, record.download) if record.download else None
     if path is None:
         return Outcome(
@@ -56,7 +56,7 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
 
 
 def _contradiction(record: SourceRecord, extracted: ExtractedText) -> tuple[LicenceMark, ...]:
-    """Return the licence evidence in a downloaded document where it speaks against that of its page."""
+    """Return the licence evidence in a downloaded document that contradicts its page."""
     verdict = record.page_verdict
     if verdict is None or record.source.path or record.licence_decided:
         return ()
@@ -67,7 +67,7 @@ def _contradiction(record: SourceRecord, extracted: ExtractedText) -> tuple[Lice
 def _against_its_page(record: SourceRecord, evidence: Extraction) -> Outcome:
     """Return the end of a document that contradicts its page.
 
-    What it reserves wins, anything else is for a person.
+    A reservation in it wins; a person decides on anything else.
     """
     statement = min(evidence.licence_marks, key=lambda mark: ("RED", "YELLOW", "GREEN").index(mark.light))
     # Not `verdict`, which holds this phase's own evidence when it is run again.

@@ -171,7 +171,7 @@ def _xmp(packet: str) -> Element:
 
 
 def _texts(root: Element, name: str) -> list[str]:
-    """Return the texts of every element of a name; those of a list (rdf:Alt, rdf:Seq, rdf:Bag) one by one."""
+    """Return the texts of every element of a name; items of a list (rdf:Alt, rdf:Seq, rdf:Bag) singly."""
     pieces = [str(piece).strip() for element in root.iter(name) for piece in element.itertext()]
     return [*filter(None, pieces), *(str(element.get(name)) for element in root.iter() if name in element.attrib)]
 
@@ -351,7 +351,7 @@ def _rtf(path: Path) -> FileProperties:
 
 
 def _people(values: Iterable[str]) -> list[str]:
-    """Return names one by one; a comma may stand inside a name, a semicolon does not."""
+    """Return names one by one, parted by semicolons; a comma may be part of a name."""
     return [name for value in values for name in value[:5_000].split(";") if name.strip().lower() not in _NOBODY]
 
 

@@ -1,4 +1,4 @@
-"""Tables as every reader gives them: a grid of cells, some of which reach over several places, and its header."""
+"""Tables as every reader gives them: a grid of cells, which may be merged, and its header."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ENDED = re.compile(r"[.!?;:]$")
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """A cell with its text on one line, the columns and rows that it covers, its place and the page of that."""
+    """A cell with its text on one line, the columns and rows that it covers, its box and page."""
 
     text: str
     columns: int = 1
@@ -42,9 +42,9 @@ GridRow = tuple[GridCell, ...]
 class TableGrid:
     """A table as a grid: a merged cell is in each of its places.
 
-    The `headers` rows after the first `above` rows name the columns; those above are its title and date. `unit` is
-    what its figures are in, as it is printed near them ("in million euros"). `repeated` where the header is that of
-    the page before and is not printed here.
+    The `headers` rows after the first `above` rows name the columns; those above are its title and date. `unit` is the
+    unit of its figures, as it is printed near them ("in million euros"). `repeated` means that the header is printed on
+    the page before.
     """
 
     grid: tuple[GridRow, ...]
@@ -68,7 +68,7 @@ class TableGrid:
         return tuple(tuple(cell.text for cell in row) for row in self.grid)
 
     def names(self) -> tuple[str, ...]:
-        """Return the name of each column: the texts of the header above it, from the outermost to the innermost."""
+        """Return the name of each column: the header's texts above it, from the outermost inwards."""
         levels = self._levels()
         if sum(len(text) for column in levels for text in column) > _LONGEST_HEADER:
             # What several columns in a row are under is said with the first of them.
@@ -96,10 +96,10 @@ def _name(texts: Sequence[str]) -> str:
 
 
 def table_of(rows: Iterable[Sequence[GridCell]], headers: int | None = None, *, aligned: bool = False) -> TableGrid:
-    """Return the table of rows of cells, each of which knows how far it reaches.
+    """Return the table of rows of cells; each cell knows its extent.
 
-    The first `headers` rows name the columns; None where the format does not say. Where the cells are only `aligned`,
-    a row of words above others names nothing unless it is printed in another way.
+    The first `headers` rows name the columns; None if the format does not say. Where the cells are only `aligned`, a
+    row of words above others names nothing unless it is printed in another way.
     """
     grid = _grid(list(rows))
     if headers is not None:
@@ -113,9 +113,9 @@ def table_of(rows: Iterable[Sequence[GridCell]], headers: int | None = None, *, 
 
 
 def continued(table: TableGrid, following: TableGrid) -> TableGrid | None:
-    """Return a table under the header of another that it continues, on the next page; None where it does not.
+    """Return a table under the header of the table before that it continues; None if it does not.
 
-    It has as many columns, and none or the same names for them.
+    It has as many columns, and either no names for them or the same.
     """
     if not table.headers or not table.grid or not following.grid or len(table.grid[0]) != len(following.grid[0]):
         return None
@@ -125,7 +125,7 @@ def continued(table: TableGrid, following: TableGrid) -> TableGrid | None:
 
 
 def texts_of(row: GridRow) -> list[str]:
-    """Return the texts of a row from left to right, that of a merged cell once."""
+    """Return the texts of a row from left to right, the text of a merged cell once."""
     return [cell.text for cell, _ in distinct(row) if cell.text]
 
 
@@ -141,7 +141,10 @@ def _says(row: GridRow) -> bool:
 
 
 def is_one_cell(row: GridRow) -> bool:
-    """Return whether a row of several columns is a single text: merged over all, or bold and alone in the first."""
+    """Return whether a row of several columns is a single text.
+
+    Its cell covers all columns, or is bold and alone in the first.
+    """
     if len(row) < 2:
         return False
     first = row[0]
@@ -180,7 +183,10 @@ def _grid(rows: Sequence[Sequence[GridCell]]) -> tuple[GridRow, ...]:
 
 
 def _guessed_header(grid: Sequence[GridRow], aligned: bool) -> tuple[int, int]:
-    """Return how many rows are above the header, and of how many it is; 0 and 0 where none reads like names."""
+    """Return the number of rows above the header, and of the header itself.
+
+    Both are 0 if no row reads like names of columns.
+    """
     for above, row in enumerate(grid[:_LATEST_HEADER]):
         filled = [places for cell, places in distinct(row) if cell.text]
         # A name over several columns is part of the header; a single text before it is the title.
@@ -196,10 +202,12 @@ def _guessed_header(grid: Sequence[GridRow], aligned: bool) -> tuple[int, int]:
 
 
 def _names_columns(row: GridRow, below: Sequence[GridRow], aligned: bool) -> bool:
-    """Return whether a row names the columns: short words in nearly all of them, and below figures, or longer texts.
+    """Return whether a row names the columns.
 
-    Print of its own decides where there is any. A table of two columns of words without it is one of names and
-    values, and has no header.
+    Its cells are short words in nearly all columns, above figures or longer texts.
+
+    The print decides if the row is bold and most of the rest is not. Otherwise a table of two columns of words pairs
+    names with values, and has no header.
     """
     if not below or any(len(text) > _LONGEST_NAME or _ENDED.search(text) for text in texts_of(row) if text):
         return False
@@ -234,7 +242,7 @@ def without_leader(text: str) -> str:
 
 
 def is_figure(text: str) -> bool:
-    """Return whether a cell holds a number with what may stand around it, or the sign for none."""
+    """Return whether a cell holds a number with its usual signs, or the sign for no number."""
     return _PATTERNS["value"].match(text) is not None
 
 
@@ -279,12 +287,16 @@ def _with_unit(table: TableGrid) -> TableGrid:
 
 
 def unit_in(caption: str) -> str:
-    """Return the unit that a caption says all figures are in: "in million euros" of "Costs (in million euros)"."""
+    """Return the unit that a caption gives for all figures.
+
+    >>> unit_in("Costs (in million euros)")
+    'in million euros'
+    """
     found = _PATTERNS["unit"].search(caption)
     return " ".join(found["unit"].split()) if found else ""
 
 
 def has_unit(name: str) -> bool:
-    """Return whether the name of a column says what it is counted in: "Share (%)", "Difference – Percent"."""
+    """Return whether the name of a column has a unit: "Share (%)", "Difference – Percent"."""
     parts = (part.strip() for part in _NAME_PARTS.split(name))
     return any(_PATTERNS["unit_alone"].fullmatch(part) for part in parts if part)

@@ -1,7 +1,7 @@
 """Text of a table: a sentence for each row, under the names of its columns.
 
-A figure without the names of its row and its column says nothing: each row repeats the names of its columns, so that
-it can be found, quoted and marked by itself.
+A figure without the names of its row and its column says nothing. Each row therefore repeats the names of its columns,
+and can be found, quoted and marked alone.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ITEM = re.compile(r"\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]{1,2}|[ivxIVX]{1,5})[.)
 
 
 def table(rows: Iterable[Iterable[str]], page: int = 1, headers: int | None = None) -> DraftBlock:
-    """Return the block of a table without merged cells, of which the first `headers` rows name the columns."""
+    """Return the block of a table without merged cells; its first `headers` rows name the columns."""
     return table_block(table_of([[GridCell(one_line(text)) for text in row] for row in rows], headers), page)
 
 
@@ -49,9 +49,10 @@ def table_block(grid: TableGrid, page: int = 1, font_size: float | None = None) 
 
 
 def with_caption_units(blocks: Iterable[DraftBlock]) -> Iterator[DraftBlock]:
-    """Yield the blocks; a table whose caption says what its figures are in ("Costs in million euros") says so too.
+    """Yield the blocks, where a table takes the unit of its figures from its caption.
 
-    Where columns have units of their own the caption speaks of some of them alone.
+    An example of such a caption is "Costs in million euros". A caption gives no unit to a table whose columns have
+    units.
     """
     caption = unit = ""
     for block in blocks:
@@ -71,10 +72,10 @@ def with_caption_units(blocks: Iterable[DraftBlock]) -> Iterator[DraftBlock]:
 
 
 def table_lines(table: TableGrid) -> tuple[DraftLine, ...]:
-    """Return the text of a table: what is above its header, its header, and each row with the names of its columns.
+    """Return the lines of a table: those above its header, its header, its rows with column names.
 
-    A row is a paragraph of its own, which no sentence crosses. A row that is one cell names a group of rows, each of
-    which repeats it, and so does one whose label is alone and further left than those that follow.
+    A row is a paragraph by itself, which no sentence crosses. A row that is one cell names a group of rows, and each
+    row of the group repeats it. The same holds for a row with a label alone, further left than the labels below.
     """
     names = table.names() if table.grid else ()
     names = names if sum(map(len, names)) <= _LONGEST_HEADER else ("",) * len(names)
@@ -114,7 +115,10 @@ def _is_further_right(row: GridRow, label: GridCell) -> bool:
 
 
 def _sentence(row: GridRow, names: Sequence[str], *, alone: bool) -> str:
-    """Return "Equipment: Drone; Cost: 10,000 euros", or "Drone: 10,000 euros" where the columns have no names."""
+    """Return the sentence of a row, such as "Equipment: Drone; Cost: 10,000 euros".
+
+    Without names of columns it is "Drone: 10,000 euros".
+    """
     cells = list(distinct(row))
     texts = [cell.text for cell, _ in cells if cell.text]
     if not any(names):

@@ -57,7 +57,7 @@ def save_reading(folder: Path, sha256: str, reader: str, reading: CachedReading)
 
 
 def load_reading(folder: Path, sha256: str, reader: str) -> CachedReading | None:
-    """Return what this reader read of the file with this hash; None where it did not, or that is damaged."""
+    """Return what this reader read of the file with this hash; None if it did not, or that is damaged."""
     try:
         with gzip.open(_path(folder, sha256), "rb") as file:
             content = file.read(_LARGEST + 1)

@@ -1,4 +1,4 @@
-"""Phase "indexing": documents into the index, and out of it what no longer belongs there."""
+"""Phase "indexing": add documents to the index, and remove those that no longer belong there."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _Known = Mapping[str, tuple[DocumentRecord, str]]
 
 
 def run_all(run: CollectionRun) -> Iterator[Batch]:
-    """Index every chosen source whose entry is pending, and erase what is no longer to be there.
+    """Index every chosen source with a pending entry, and erase documents that must leave.
 
-    A document whose text is the same only gets its metadata anew. What is in the index already is kept up to date
-    whatever was chosen: a version that is superseded by a chosen one, and what the list no longer lets pass, which
-    leaves it. What has only failed for now stays as it is.
+    A document with unchanged text only gets its new metadata. Documents in the index are kept up to date, chosen or
+    not. A version that a chosen one replaces is superseded, and a document that the list no longer lets pass leaves the
+    index. A document that has only failed for now stays as it is.
     """
     indexed = [(record, print_) for record, print_ in run.engine.catalog.fingerprints() if code_of(record)]
     known = {code_of(record): (record, print_) for record, print_ in indexed if not record.is_former}
@@ -56,7 +56,7 @@ def run_all(run: CollectionRun) -> Iterator[Batch]:
 
 
 def code_of(record: DocumentRecord) -> str:
-    """Return the code of the source that a document came from; "" for one that is not of the list."""
+    """Return the code of the listed source of a document; "" if it is not of the list."""
     return record.origin.removeprefix(FROM_LIST) if record.source.startswith(FROM_LIST) else ""
 
 
@@ -70,7 +70,7 @@ def _is_pending(code: str, run: CollectionRun, known: _Known, prints: Mapping[st
 
 
 def _fingerprint(record: SourceRecord, engine: Engine) -> str:
-    """Return two hashes joined by a dot: what the text is made from, and the metadata."""
+    """Return two hashes joined by a dot: of the inputs of the text, and of the metadata."""
     download, extraction = record.download, record.extraction
     content = [download.sha256 if download else "", extraction.text_hash if extraction else ""]
     content += [repr(engine.config.chunking), Path(download.path).name if download else ""]
@@ -78,9 +78,9 @@ def _fingerprint(record: SourceRecord, engine: Engine) -> str:
 
 
 def described_anew(print_: str, metadata: Metadata) -> str:
-    """Return the fingerprint of a document whose text is that of before and whose metadata is this.
+    """Return the fingerprint of a document with unchanged text and this metadata.
 
-    That of a file, and of a former version, does not hold the metadata.
+    The fingerprint of a file or of a former version does not hold the metadata.
     """
     text, dot, _ = print_.partition(".")
     return f"{text}.{hash_of(metadata_json(metadata))}" if dot else print_
@@ -176,14 +176,14 @@ def index_file(
 
 
 def former_of(known: DocumentRecord | None, sha256: str, since: str, work: str = "") -> FormerVersion | None:
-    """Return what stays of the document of before; None where it is the same file read again."""
+    """Return what stays of the document of before; None if it is the same file read again."""
     if known is None or known.sha256 == sha256:
         return None
     return former_version(known, since, work)
 
 
 def keep_original(path: Path, stored: Path, sha256: str) -> None:
-    """Put the file where pages are drawn from, as a link to save its room on the disk where that can be."""
+    """Put the file in the folder from which pages are drawn, as a link if possible, to save room."""
     if stored.exists() and file_hash(stored) == sha256:
         return
     stored.parent.mkdir(parents=True, exist_ok=True)

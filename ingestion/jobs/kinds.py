@@ -1,4 +1,4 @@
-"""Kinds of jobs: how often the worker tries them, what stops them, and what they are called."""
+"""Kinds of jobs: number of attempts, ways to stop, and names."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Stop = Literal["pause", "cancel", "undo", ""]
 class JobKind:
     """A kind of job.
 
-    `keeps`: what it has done stays done, so an attempt that comes further counts from one again. `reads`: a language
-    model reads passages for it. `stop`: it can be paused and cancelled, only cancelled, or undone until its work
-    begins. `counted` says what its progress counts; `title` is "" where pages name what the job is upon. Both are
-    English, and pages translate them.
+    `keeps`: finished parts stay, so an attempt that comes further counts from one again. `reads`: a language model
+    reads passages for it. `stop`: it can be paused and cancelled, only cancelled, or undone until its work begins.
+    `counted` says what its progress counts; `title` is "" if pages show the name of its object. Both are English, and
+    pages translate them.
     """
 
     counted: str = "{done} of {total} documents"

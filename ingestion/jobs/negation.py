@@ -21,7 +21,7 @@ _NEGATIVE_VERB = re.compile(rf"\b(?:{_WORDS['negative_verbs']})(?=\s*(?:[,;:!?.]
 
 @dataclass(frozen=True, slots=True)
 class RequestParts:
-    """Words of a request: those that ask, those that except something from all, those that forbid something."""
+    """The words of a request that ask, that except something from all, and that forbid something."""
 
     asked: str
     excepted: str
@@ -29,7 +29,11 @@ class RequestParts:
 
 
 def split_request(words: str) -> RequestParts:
-    """Return the parts of a request; the codes in them are as they were written."""
+    """Return the parts of a request; the codes in them are as they were written.
+
+    >>> split_request("extract all except A1").excepted
+    'except A1'
+    """
     folded = fold_in_place(words)
     folded = _NOT_YET.sub(lambda match: " " * len(match[0]), folded)
     excepted = list(_apart(_excepted(folded)))
@@ -45,7 +49,7 @@ def split_request(words: str) -> RequestParts:
 
 
 def _apart(found: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the spans in their order, each without what the one before it holds."""
+    """Yield the spans in their order, each without its overlap with the one before."""
     last = 0
     for start, end in sorted(found):
         if end > last:

@@ -31,7 +31,7 @@ def interpret(
 ) -> Command | None:
     """Return the request that the words ask for, by the model when it answers, else by rules.
 
-    Numbers alone pick from the phases in their order. None where the words are not understood. Nothing is run by it.
+    Numbers alone pick from the phases in their order. None if the words are not understood. Nothing is run by it.
     """
     if not words.strip():
         return None
@@ -53,7 +53,7 @@ def _picked(numbers: Collection[int]) -> Command | None:
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """All that a text names: phases, codes, and whether it speaks of failures, of newer files, of all, or of a run."""
+    """The phases and codes that a text names, and whether it asks for failures, newer files, all or a run."""
 
     phases: tuple[Phase, ...]
     codes: tuple[str, ...]

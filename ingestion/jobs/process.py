@@ -57,7 +57,7 @@ def _may_start(workspace: Path) -> bool:
 
 
 def _ended_with_error(workspace: Path) -> list[int]:
-    """Return the process of the last worker started here, if it has ended so; one that was killed is none."""
+    """Return the process of the last worker started here, if it ended with an error and was not killed."""
     process = _started[workspace][0] if workspace in _started else None
     return [process.pid] if process is not None and (process.poll() or 0) > 0 else []
 
@@ -65,7 +65,7 @@ def _ended_with_error(workspace: Path) -> list[int]:
 def follow(engine: Engine, id: int, seen: Callable[[Run], None] = lambda _: None) -> Run:
     """Return the run as it ended; `seen` gets it at every look. A worker is started where none is at it.
 
-    WorkspaceError where workers end with an error and cannot report it.
+    WorkspaceError if workers end with an error and cannot report it.
     """
     jobs, workspace = JobQueue(engine.catalog), engine.config.workspace
     broken: set[int] = set()
@@ -89,7 +89,7 @@ def follow(engine: Engine, id: int, seen: Callable[[Run], None] = lambda _: None
 
 
 def end_worker(engine: Engine, seconds: float) -> bool:
-    """Cancel the run that a worker is at; return whether no worker is left after so many seconds."""
+    """Cancel the run of the worker; return whether no worker is left within `seconds`."""
     jobs = JobQueue(engine.catalog)
     for run in jobs.runs():
         if run.status == "running":
@@ -98,6 +98,6 @@ def end_worker(engine: Engine, seconds: float) -> bool:
 
 
 def server_of(workspace: Path) -> int:
-    """Return the process id of the `sextant serve` on the workspace, 0 where there is none."""
+    """Return the process id of the `sextant serve` on the workspace, 0 if there is none."""
     serving = paths.find_serving(workspace)
     return serving.process if serving else 0

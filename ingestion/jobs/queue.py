@@ -1,4 +1,4 @@
-"""Job queue in the catalog database: what was asked for, how far it is, what became of it."""
+"""Job queue in the catalog database: requests, their progress and their results."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ runs = sql.Table(
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A piece of work: what was asked and by whom, how far it is, what came out."""
+    """A piece of work: its request, its person, its progress and its result."""
 
     id: int
     action: str
@@ -156,15 +156,16 @@ class JobQueue:
         self._set(id, attempts=1)
 
     def finish(self, id: int, status: RunStatus, results: Sequence[object], message: str = "") -> Run:
-        """Record how the run ended and return it; the title of what it was at is not kept."""
+        """Record the end of the run and return it; the title of its last source is not kept."""
         run = self.find(id)
         progress = _at_rest(run.progress if run else None, status)
         return self._set(id, status=status, results=json.dumps(results), message=message, progress=progress)
 
     def forget_current(self) -> None:
-        """Forget what the runs are and were at: it may be the title of a document, or a term of its index.
+        """Forget the present and last sources of runs.
 
-        What a server said of a failure goes too: it may repeat what it was given to read.
+        Their names may be the title of a document, or a term of its index. A server's word on a failure goes too: it
+        may repeat the text that it was given.
         """
         for row in self._catalog.read(sql.select(runs).where(runs.c.progress != "")):
             run = _run(row)
@@ -190,7 +191,7 @@ class JobQueue:
             connection.execute(sql.update(runs).where(waiting).values(status="cancelled", message=message, progress=""))
 
     def pause(self, id: int) -> None:
-        """Pause a waiting run at once, a running one after what it is at."""
+        """Pause a waiting run at once, a running one after its current source."""
         with self._catalog.begin() as connection:
             wished = sql.and_(runs.c.id == id, runs.c.signal == "")
             connection.execute(sql.update(runs).where(wished).values(signal="pause"))
@@ -223,7 +224,7 @@ def _run(row: Sequence[Any]) -> Run:
 
 
 def _at_rest(progress: Progress | None, status: RunStatus) -> str:
-    """Return progress as it is stored, without what the run was at, and none of one that has ended."""
+    """Return progress as it is stored: without the current source, and none of an ended run."""
     if progress is None or status in ("done", "failed", "cancelled"):
         return ""
     return json.dumps(asdict(replace(progress, current="")))

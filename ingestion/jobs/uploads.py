@@ -21,7 +21,7 @@ _SETTLED = ("indexed", "unchanged", "rejected")
 def keep_upload(workspace: Path, name: str, data: IO[bytes], *, to_add: bool = True) -> Path:
     """Where the upload was written, in portions; visible under its name only when it is whole.
 
-    It has a folder of its own, so that two people may upload different files of one name. One that is not `to_add` is
+    It has a separate folder, so that two people may upload different files of one name. One that is not `to_add` is
     only looked at.
     """
     folder = (folders.uploads if to_add else folders.previews)(workspace) / secrets.token_hex(8)
@@ -33,7 +33,7 @@ def keep_upload(workspace: Path, name: str, data: IO[bytes], *, to_add: bool = T
 
 
 def remove_previews(workspace: Path) -> None:
-    """Remove what people look at; a page that still shows one keeps it anew from what was uploaded."""
+    """Remove the previews of files; a page that still shows one makes it again from the upload."""
     shutil.rmtree(folders.previews(workspace), ignore_errors=True)
 
 
@@ -56,7 +56,7 @@ def remove_finished(workspace: Path, run: Run) -> None:
 
 
 def remove_leftovers(workspace: Path, jobs: JobQueue) -> None:
-    """Remove what a worker that was killed after a run could not remove."""
+    """Remove leftovers of a worker that was killed after a run."""
     folder = folders.uploads(workspace)
     if folder.is_dir() and any(folder.iterdir()):
         for run in jobs.finished():
@@ -64,7 +64,10 @@ def remove_leftovers(workspace: Path, jobs: JobQueue) -> None:
 
 
 def remove_erased(workspace: Path, jobs: JobQueue, document_id: str) -> None:
-    """Remove the uploads of a document's content that no run is to add: one that could not be added stays for ever."""
+    """Remove the uploads of a document's content that no unfinished run is to add.
+
+    Without this, an upload that could not be added would stay.
+    """
     awaited = {path for run in jobs.unfinished() for path in _uploads(workspace, run)}
     for path in folders.uploads(workspace).glob("*/*"):
         left = str(path) not in awaited and is_upload(workspace, str(path)) and path.is_file()

@@ -96,7 +96,7 @@ _ENDINGS: Mapping[ControlSignal, RunStatus] = {"": "done", "pause": "paused", "c
 
 
 def _try(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    """Return what the action gives, begun again while another process writes; empty if cancelled."""
+    """Return the result of the action, begun again while another process writes; empty if cancelled."""
     while not pulse.cancelled.is_set():
         try:
             if run.action != "rebuild" and unfinished_erasures(desk := open_desk(engine, local_person())):
@@ -138,7 +138,7 @@ class _Pulse:
                 self._moved = True
 
     def begin_for_good(self) -> bool:
-        """Take no control signal from now on; return False where one came before."""
+        """Take no control signal from now on; return False if one came before."""
         with self._hearing:
             self._deaf = not self.cancelled.is_set()
         self.progress = Progress(0, 1, 0, 0, "")
@@ -429,7 +429,7 @@ def _main(workspace: Path, server: int) -> None:
 
 
 def _end_as_asked(number: int, _frame: FrameType | None) -> None:
-    """End as the signal would have, without a mark against what the worker was at."""
+    """End as the signal would have, without a mark against the current source."""
     blame_nobody()
     signal.signal(number, signal.SIG_DFL)
     signal.raise_signal(number)

@@ -1,7 +1,7 @@
 """Licence check of a source before anything of it is stored: a status with the evidence it rests on.
 
-The cascade of Buriasco (2026, section 4.1): hosts whose works are free, then what a page tells machines and people,
-then a language model for what is still open. What contradicts itself is for a person.
+The cascade of Buriasco (2026, section 4.1) asks three things in turn. They are hosts whose works are free, the words of
+a page to machines and people, and a language model for open cases. A person decides on contradictions.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ def judge_licence(
 ) -> Outcome:
     """Return the light of a source as the outcome of its phase; the evidence is always a LicenceVerdict.
 
-    GREEN passes; YELLOW waits for a person; RED is rejected. A local file of the analyst passes with whatever light,
-    and so does a catalogue, since each of its records has one. `folder` takes downloads, which are removed again;
-    `seconds` is the model's time. A page that decides nothing is read once more as `render` gives it.
+    GREEN passes; YELLOW waits for a person; RED is rejected. A local file of the analyst passes with any light. So does
+    a catalogue, since each of its records has one. `folder` takes downloads, which are removed again; `seconds` is the
+    model's time. A page that decides nothing is read once more as `render` gives it.
     """
     listed = _listed(source)
     if source.path:
@@ -139,9 +139,9 @@ def _with_terms(reading: Reading, fetch: Fetch, extractor: Extractor | None, fol
 
 
 def _listed(source: SeedSource) -> tuple[LicenceMark, ...]:
-    """Return what the list of sources says of the licence: it counts, but does not free a document alone.
+    """Return the mark of the list of sources: it counts, but does not free a document alone.
 
-    What a catalogue says of its record is the publisher's own word.
+    A catalogue's word on its record is the publisher's own.
     """
     if source.parent:
         recorded = mark_of(source.licence, "catalogue record", score_of("meta"))
@@ -207,7 +207,7 @@ def _open(verdict: LicenceVerdict) -> str:
 def _outcome(verdict: LicenceVerdict, notes: Sequence[str] = (), *, local: bool = False) -> Outcome:
     """Return the end of the check.
 
-    A file that the analyst has goes on with whatever light, which is recorded.
+    A file of the analyst goes on with any light, which is recorded.
     """
     status, reason = _ENDS[verdict.light]
     message = _sentence(verdict, notes)
@@ -222,10 +222,10 @@ def _outcome(verdict: LicenceVerdict, notes: Sequence[str] = (), *, local: bool 
 def decide(marks: Sequence[LicenceMark]) -> LicenceVerdict:
     """Return the traffic light with everything it rests on.
 
-    A person's word wins. Else whatever reserves rights keeps a document from GREEN, and beside anything that frees it
-    makes a conflict; two licences that allow different things are one as well. A Creative Commons licence of whatever
-    kind is GREEN: a copy for reading, searching and citing inside the house is not commercial, not adapted and not
-    passed on; what it restricts is recorded.
+    A person's word wins. Otherwise any reservation of rights keeps a document from GREEN, and makes a conflict with a
+    mark that frees it. Two licences with different permissions are a conflict too. Any Creative Commons licence is
+    GREEN. A copy for reading, searching and citing inside the house is not commercial, not adapted and not passed on.
+    The restrictions of the licence are recorded.
     """
     kept = tuple(marks)
     if people := [mark for mark in kept if mark.layer == "person"]:
@@ -266,8 +266,8 @@ def ask_model(
 ) -> tuple[LicenceMark | None, str, str]:
     """Return the model's mark, the language of its quotation, and a message where it was not believed.
 
-    No mark without a model that answers in time. A GREEN needs a quotation that is in the text, has words of
-    licences in it, and neither takes anything back nor is talked about; otherwise it is YELLOW.
+    No mark without a model that answers in time. A GREEN needs a quotation that is in the text and has words of
+    licences. It must take nothing back, and the text must not merely talk about it. Otherwise the mark is YELLOW.
     """
     text = tidy_text("\n\n".join(texts))[:SNIPPET]
     if not text:

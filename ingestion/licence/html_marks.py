@@ -47,7 +47,7 @@ def marks_of(root: html.HtmlElement, url: str) -> list[LicenceMark]:
 
 
 def read_xmp(raw: bytes) -> list[LicenceMark]:
-    """Return the marks in the metadata packets of a PDF's bytes; those of pictures inside it are left out.
+    """Return the marks in the metadata packets of a PDF's bytes, without those of its pictures.
 
     Metadata streams lie in the open in a PDF, by its own standard, so that they can be read without parsing it.
     """
@@ -123,7 +123,7 @@ def _links(root: html.HtmlElement, url: str) -> Iterator[LicenceMark]:
 
 
 def _words_beside(element: html.HtmlElement) -> str:
-    """Return the text of a link with what is around it in its paragraph."""
+    """Return the text of a link and the text around it in its paragraph."""
     block = next((above for above in element.iterancestors() if above.tag in BREAKS), None)
     return "" if block is None or element.tag == "link" else " ".join(map(str, block.itertext()))[:_BESIDE]
 
@@ -138,7 +138,7 @@ def _named_by_its_link(licence: str, linked: str, words: str) -> Iterator[Licenc
 
 
 def _against_its_words(licence: str, href: str, words: str) -> Iterator[LicenceMark]:
-    """Find a licence in the words that allows something else than the one that they link to."""
+    """Find a licence in the words of a link that allows something else than the linked one."""
     named = [one.name for one in names_in(words) if one.name != UNSTATED]
     other = next((name for name in named if set(restrictions_of(name)) != set(restrictions_of(licence))), None)
     if other is None or any(set(restrictions_of(name)) == set(restrictions_of(licence)) for name in named):
@@ -151,7 +151,7 @@ def _against_its_words(licence: str, href: str, words: str) -> Iterator[LicenceM
 
 
 def _joined(base: str, href: str) -> str:
-    """Return a link's whole address; "" for none and for one that is malformed."""
+    """Return a link's whole address; "" if it has none or a malformed one."""
     try:
         urlsplit(urljoin(base, href))
     except ValueError:
@@ -160,7 +160,7 @@ def _joined(base: str, href: str) -> str:
 
 
 def is_aside(element: html.HtmlElement) -> bool:
-    """Return whether the element is about a picture, a widget or a theme, by what is around it."""
+    """Return whether the element is about a picture, a widget or a theme, by its surroundings."""
     if element.tag == "link":
         return False
     words = load_licences().html
@@ -219,8 +219,8 @@ def _packet_marks(packet: bytes) -> Iterator[LicenceMark]:
 def _json_ld_marks(root: html.HtmlElement, url: str) -> Iterator[LicenceMark | None]:
     """Yield the licences that JSON-LD states of the page's own main thing.
 
-    With an address it is the page's own by that address, of a site by its host; without, where it is the only thing
-    of the page. A picture's, a program's or another article's licence is not the page's.
+    With an address, it belongs to the page of that address or the site of that host. Without one, it belongs to the
+    page if it is the page's only thing. A picture's, a program's or another article's licence is not the page's.
     """
     things = [thing for loaded in _scripts(root) for thing in _things(loaded)]
     about = [thing for thing in things if not _kinds(thing) & (_SITES | _PAGES)]
@@ -235,7 +235,7 @@ def _json_ld_marks(root: html.HtmlElement, url: str) -> Iterator[LicenceMark | N
 
 
 def _property_marks(root: html.HtmlElement, url: str) -> Iterator[LicenceMark | None]:
-    """Yield the licences in microdata and RDFa; none where several things of the page have one each."""
+    """Yield the licences in microdata and RDFa; none if several things of the page have one each."""
     words = load_licences().html
     found: list[tuple[html.HtmlElement | None, LicenceMark | None]] = []
     for element in root.xpath("//*[@itemprop or @property]"):
@@ -292,7 +292,7 @@ def _addresses(node: Mapping[str, object]) -> Sequence[str]:
 
 
 def _is_at(node: Mapping[str, object], url: str) -> bool:
-    """Return whether one of the thing's addresses is that of the page, under any query and fragment."""
+    """Return whether the thing has the address of the page, under any query and fragment."""
     return any(_plain(urljoin(url, address)) == _plain(url) for address in _addresses(node))
 
 

@@ -93,7 +93,7 @@ def names_in(text: str) -> list[NamedLicence]:
 
 
 def name_of_text(text: str) -> str:
-    """Return the one licence that a short text names, or "" where it names none or several."""
+    """Return the one licence that a short text names, or "" if it names none or several."""
     named = {one.name for one in names_in(text[:_LONGEST])}
     named = named - {UNSTATED} if len(named) > 1 else named
     return named.pop() if len(named) == 1 else ""
@@ -104,7 +104,7 @@ def stated_licence(text: str) -> str:
 
     By the one name where that is all it says, else in the person's words.
 
-    Where these name a licence without saying what it forbids, that stands behind them, as in the names of the catalog.
+    If the words name a licence without its restrictions, these are added behind, as in the names of the catalog.
     """
     words = " ".join(text.split())
     if name := name_of_address(words):
@@ -119,7 +119,11 @@ def stated_licence(text: str) -> str:
 
 
 def restrictions_of(name: str) -> tuple[str, ...]:
-    """Return NC, ND and SA as far as the licence has them."""
+    """Return NC, ND and SA as far as the licence has them.
+
+    >>> restrictions_of("CC BY-NC-ND 4.0")
+    ('NC', 'ND')
+    """
     if found := _WHOLE_NAME.match(name):
         return tuple(token for token in found[1].split("-") if token)
     if found := _STATED.search(name):

@@ -35,7 +35,7 @@ class PageText:
 
     Paragraphs are separated by blank lines.
 
-    A box is a caption, a quotation, readers' comments or a teaser: what it says is not said of the page.
+    A box is a caption, a quotation, readers' comments or a teaser; its statements are not about the page.
     """
 
     whole: str
@@ -83,9 +83,9 @@ def _length(element: html.HtmlElement) -> int:
 
 
 def terms_link(root: html.HtmlElement, url: str) -> str:
-    """Return the address of the site's own page of terms, or "" where the page links to none.
+    """Return the address of the site's own page of terms, or "" if the page links to none.
 
-    Only pages of the same registrable host: what another site says of its own works says nothing of this one.
+    Only pages of the same registrable host count: another site's terms are about its own works.
     """
     pattern = load_licences().phrases["terms"]
     best: tuple[int, str] | None = None
@@ -137,7 +137,7 @@ def _text(root: html.HtmlElement, without: Sequence[html.HtmlElement] = ()) -> s
 
 
 def _gap(tag: str) -> str:
-    """Return what a reader sees between an element and the next: nothing, a line, or a paragraph."""
+    """Return the visible gap between an element and the next: nothing, a line, or a paragraph."""
     if tag not in BREAKS:
         return ""
     return "\n" if tag == "br" else " " if tag in ("td", "th") else "\n\n"

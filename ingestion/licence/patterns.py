@@ -1,8 +1,8 @@
 """Licence statements in running text, weighed with their sentences by data/licences.toml.
 
-A sentence frees a document only if it names a licence or grants reproduction, is about the document (and not about a
-photograph, a theme or licences in general), and holds neither a negation nor a condition that takes it back. What
-reserves rights needs less: it is better to ask a person than to free what is not free.
+A sentence frees a document only if it names a licence or grants reproduction. It must be about the document, and not
+about a photograph, a theme or licences in general. It must hold neither a negation nor a condition that takes the grant
+back. A reservation of rights needs less: it is better to ask a person than to free a document that is not free.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class _Finding:
 
 
 def read_statements(text: str, place: str) -> list[LicenceMark]:
-    """Return what the text says of its licence, in order, each mark with its sentence.
+    """Return the statements of a text on its licence, in order, each mark with its sentence.
 
     [] when it says nothing.
 
@@ -244,7 +244,7 @@ def _facts_of_name(statement: Statement, one: NamedLicence) -> Facts:
 
 
 def _grants(statement: Statement) -> Iterator[_Finding]:
-    """Find what the sentence permits: anything, being in the public domain, or reproduction."""
+    """Find the permission in a sentence: anything, the public domain, or reproduction."""
     words = load_licences().phrases
     if found := words["public_domain"].search(statement.folded):
         facts = _facts_of_public_domain(statement, found)
@@ -313,7 +313,7 @@ def sentences_of(piece: str) -> Iterator[str]:
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
-    """Return the surroundings of licence words, those that touch joined, none longer than a bound."""
+    """Return the surroundings of licence words, joined if they touch, none longer than a bound."""
     spans: list[tuple[int, int]] = []
     for match in load_licences().phrases["keys"].finditer(fold_in_place(text)):
         low, high = max(0, match.start() - _WINDOW), min(len(text), match.end() + _WINDOW)

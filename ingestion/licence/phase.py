@@ -32,7 +32,7 @@ def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
 
 
 def run(record: SourceRecord, tools: Tools) -> Outcome:
-    """Judge the licence; without a statement a document has that of the portal it was found under."""
+    """Judge the licence; a document without a statement takes that of the portal it was found under."""
     folder = folders.licence_checks(tools.workspace)
     folder.mkdir(parents=True, exist_ok=True)
     reader = _KeptReader(tools)

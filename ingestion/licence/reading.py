@@ -84,7 +84,7 @@ def _fetched(fetched: Fetched, path: Path, extractor: Extractor | None) -> Readi
 
 
 def read_html(page: bytes, url: str, charset: str = "") -> Reading:
-    """Return what a page says to machines and to people, and where its site has its terms."""
+    """Return a page's statements to machines and to people, and the address of its site's terms."""
     root = parse(page[:MOST_BYTES], charset)
     if root is None:
         return Reading(warnings=("The page is empty.",))
@@ -138,7 +138,7 @@ def read_local(path: Path, extractor: Extractor | None) -> Reading:
 
 
 def document_statements(extracted: ExtractedText) -> list[LicenceMark]:
-    """Return what a document says of its licence, in the order of its pages, each mark with its page.
+    """Return a document's statements on its licence, in the order of its pages, each mark with its page.
 
     Pages between the first two and the last two count only where they are an imprint: elsewhere a document speaks of
     the licences of others.

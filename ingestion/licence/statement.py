@@ -1,4 +1,4 @@
-"""A sentence about rights: the licences it names, and what it speaks of."""
+"""A sentence about rights: the licences it names, and its subject."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _OPENING = 16
 class Statement:
     """A sentence as the rules see it: `plain` is `folded` without phrases that only sound like a negation.
 
-    `work` and `part` say that it is about the document, or about a part of it such as its photographs;
-    `quoted_before` that it goes on about what the sentence before it quotes.
+    `work` says that it is about the document, `part` about a part of it such as its photographs. `quoted_before`: it is
+    about the quotation in the sentence before.
     """
 
     text: str
@@ -34,7 +34,7 @@ class Statement:
 
     @property
     def subject(self) -> LicenceSubject:
-        """Return the subject of the sentence, "" where it does not say."""
+        """Return the subject of the sentence, "" if it does not say."""
         if self.quoted_before or any(map(self.says, ("quoted_material", "elsewhere", "foreign", "quoting"))):
             return "quoted"
         if self.names and self.of_data(self.names[0].start):
@@ -67,7 +67,7 @@ class Statement:
         return bool(load_licences().phrases[kind].search(self.plain))
 
     def holds(self, fact: str) -> bool:
-        """Return whether a fact holds that every statement knows: what it is about, or a kind of phrase in it."""
+        """Return whether a fact of every statement holds: its subject, or a kind of phrase in it."""
         match fact:
             case "work":
                 return self.work
@@ -81,7 +81,7 @@ class Statement:
 
 
 def statement_of(sentence: str, before: str = "") -> Statement:
-    """Return the sentence as the rules see it, with what the one before it tells of its subject."""
+    """Return the sentence as the rules see it, with the subject that the one before it names."""
     words = load_licences().phrases
     folded = fold_in_place(sentence)
     quoted = words["quoted_material"].search
@@ -100,7 +100,10 @@ def statement_of(sentence: str, before: str = "") -> Statement:
 
 
 def _credits(before: str, sentence: str) -> bool:
-    """Return whether a picture is credited: "Photo by J. Doe. CC BY 2.0", where the credit began a sentence earlier."""
+    """Return whether a statement credits a picture, as in "Photo by J. Doe. CC BY 2.0".
+
+    The credit may begin a sentence before the licence.
+    """
     words = load_licences().phrases
     opening = fold_in_place(before)
     if words["credit_line"].search(f"{opening[-_QUOTE:]} {fold_in_place(sentence)}"):
@@ -109,7 +112,10 @@ def _credits(before: str, sentence: str) -> bool:
 
 
 def _whole_work(plain: str) -> bool:
-    """Return whether the sentence is about all of the document although it names a part: "text and photographs"."""
+    """Return whether the sentence is about the whole document although it also names a part.
+
+    An example is "text and photographs".
+    """
     words = load_licences().phrases
     work, part = words["work"].search(plain), words["part"].search(plain)
     return bool(

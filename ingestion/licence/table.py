@@ -1,4 +1,4 @@
-"""The table data/licences.toml without its hosts: names, phrases of each language, and the rules that weigh them."""
+"""The table data/licences.toml without its hosts: licence names, phrases, and rules that weigh them."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class NamePattern:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A row that decides where every one of `needs` holds and none of `unless`; "a|b" holds where one of them does.
+    """A rule that decides if every one of `needs` holds and none of `unless`.
 
-    Without a `light` the words mean nothing there.
+    "a|b" holds if either does. Without a `light` the words mean nothing in this context.
     """
 
     id: str
@@ -71,7 +71,7 @@ class LicenceTable:
     """The whole of data/licences.toml but its hosts.
 
     `phrases` maps a kind to one pattern for all languages, `rows` to the patterns of its rows by their ids
-    ("it.granted.2"); `rules` maps a group to its rules in order.
+    ("it.granted.2"). `rules` maps a group to its rules in order.
     """
 
     names: tuple[NamePattern, ...]
@@ -164,7 +164,10 @@ def _row(kind: str, row: str) -> re.Pattern[str]:
 
 
 def tidy_text(text: str) -> str:
-    """Return the text as it is quoted: no invisible characters, hyphenated words joined, one space, paragraphs kept."""
+    """Return the text as it is quoted: words and lines joined by one space, paragraphs kept.
+
+    Invisible characters vanish, and words that were hyphenated at a line's end are joined.
+    """
     text = _INVISIBLE.sub("", unicodedata.normalize("NFC", text)).replace("\r\n", "\n").replace("\r", "\n")
     text = _SPACES.sub(" ", _HYPHENATED.sub("", text))
     # A line ends where the paper does, a statement where the paragraph does.

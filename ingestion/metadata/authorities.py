@@ -82,7 +82,7 @@ class AuthorityTable:
 def load_authorities(path: Path = DEFAULT_AUTHORITIES) -> AuthorityTable:
     """Return the table of a TOML file, read once per path.
 
-    InputError when it cannot be read or a name occurs twice.
+    InputError if it cannot be read or a name occurs twice.
     """
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -120,7 +120,7 @@ def canonical_authority(text: str) -> Authority | None:
 
     By name, alias, acronym, or a misspelt name.
 
-    None for what is not known and for what two authorities might be.
+    None for an unknown name and for a name of two authorities.
     """
     if len(text) > _LONGEST_NAME:
         return None
@@ -183,7 +183,8 @@ def named_authorities(text: str, words: Sequence[Word]) -> list[Naming]:
 def _is_another(text: str, one: Naming) -> bool:
     """Return whether a naming is part of a longer name, or another country's body of the same name.
 
-    "Muster-Bundestag" is not the Bundestag, "Ministry of Health (Ireland)" not that of the country in the table.
+    "Muster-Bundestag" is not the Bundestag. "Ministry of Health (Ireland)" is not the ministry of the country in the
+    table.
     """
     if text[one.start - 1 : one.start] in ("-", "‑") or text[one.end : one.end + 1] in ("-", "‑"):
         return True
@@ -195,7 +196,7 @@ def _is_another(text: str, one: Naming) -> bool:
 
 
 def _longest(namings: Iterable[Naming]) -> list[Naming]:
-    """Return the namings without those that lie inside another: "WHO Europe" is not "WHO"."""
+    """Return the namings outside any longer one: "WHO Europe" is not "WHO"."""
     kept: list[Naming] = []
     for one in sorted(namings, key=lambda one: (one.start, -one.end)):
         if not kept or one.start >= kept[-1].end:
@@ -208,7 +209,7 @@ def _longest(namings: Iterable[Naming]) -> list[Naming]:
 def _nearly(key: str, by_key: Mapping[str, Authority]) -> Authority | None:
     """Return the one authority whose name differs by a slip in a word.
 
-    None when there are two or the name is short.
+    None if there are two or the name is short.
     """
     if len(key) < _FUZZY_LENGTH:
         return None

@@ -1,7 +1,7 @@
 """Geography of a document: its level in the taxonomy and its countries.
 
-A document that mentions a country is not about it. The issuing body comes first, then the title; then what the text
-speaks of throughout, counted in paragraphs; then the names of regions and laws that belong to one country.
+A document that mentions a country is not about it. The issuing body comes first, then the title. The countries of the
+whole text follow, counted in paragraphs, then names of regions and laws that belong to one country.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def locate(
 def _by_body(
     title: str, counts: _Counts, authority: Authority | None, issuer: str, gazetteer: Gazetteer
 ) -> Geography | None:
-    """Return what the title, the issuing body and the text throughout say; None where they say nothing."""
+    """Return the places that title, issuing body and whole text name; None if they name none."""
     # The title without the place where a meeting was held, which says nothing of what it was about.
     subject, folded = title, title.casefold()
     for word in (" held in ", " held at ", ", held ", " celebrad", " tenue à ", " tenu à ", " svoltas", " abgehalten "):

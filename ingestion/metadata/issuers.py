@@ -1,6 +1,6 @@
-"""Who issued a document.
+"""Issuers of a document.
 
-What it declares, what is on its first page, its symbols, formulas and addresses.
+Their names come from its declarations, its first page, its symbols, formulas and addresses.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def find_issuers(
 ) -> list[Guess]:
     """Return bodies that may have issued a document, the likeliest first.
 
-    `declared` holds (what declares it, name) pairs such as ("publisher", "European Environment Agency"), the most
-    trustworthy first; `margins` are the lines that return on its pages; `address` is the one that the file came from.
+    `declared` holds (field, name) pairs such as ("publisher", "European Environment Agency"), the most trustworthy
+    first. `margins` are the recurrent lines of its pages, `address` is the origin of the file.
     """
     candidates = list(_declared(declared, page=text.extracted.media_type in WEB_PAGES))
     if hosted := authority_of_host(address):
@@ -209,7 +209,7 @@ def _letterhead(extracted: ExtractedText) -> list[Guess]:
 
 
 def _first_prose(extracted: ExtractedText) -> int:
-    """Return where running text begins: bodies named behind it are spoken of, or stand in a chart."""
+    """Return where running text begins; bodies named after it are mentioned, or in a chart."""
     blocks = (one for one in extracted.blocks if one.kind == "text" and one.end - one.start >= _PROSE)
     return next((one.start for one in blocks), len(extracted.text))
 

@@ -42,14 +42,14 @@ _PRINTED = 0.85
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """The values of a model's answer that the text confirms, and warnings on those that were dropped."""
+    """The values of a model's answer that the text confirms, with warnings on the dropped ones."""
 
     values: tuple[FieldValue, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
 class _ReplyReader:
-    """Quotations of a model looked up in the words that it was shown, with warnings on what they do not bear out."""
+    """Quotations of a model looked up in the words that it was shown, with warnings for missing ones."""
 
     def __init__(self, text: DocumentText, shown: int) -> None:
         self._text = text
@@ -58,7 +58,7 @@ class _ReplyReader:
         self.warnings: list[str] = []
 
     def quoted(self, field: FieldName, value: str, quote: str, sure: float = _QUOTED) -> list[FieldValue]:
-        """Return a value with the sentence of its quotation; nothing and a warning where the text does not have it."""
+        """Return a value with the sentence of its quotation; none, and a warning, if the text lacks it."""
         place = self._find(quote)
         if place is None:
             self.drop(field, value, "its quotation is not in the text")
@@ -67,7 +67,7 @@ class _ReplyReader:
         return [FieldValue(field, value, "model", sentence.text, sentence.page, sure)]
 
     def printed(self, field: FieldName, value: str) -> list[FieldValue]:
-        """Return a value that the text itself has, with its sentence; nothing, and a warning, where it has not."""
+        """Return a value that the text itself prints, with its sentence; none, and a warning, if it does not."""
         return self.quoted(field, value, value, _PRINTED)
 
     def drop(self, field: FieldName, value: str, why: str) -> None:
@@ -80,7 +80,10 @@ class _ReplyReader:
         return [digits for digits in _DIGITS.findall(prose) if digits not in known]
 
     def _find(self, quote: str) -> tuple[int, int] | None:
-        """Return where the text has the words of a quotation, whatever its case, accents, spaces and punctuation."""
+        """Return the start and end of a quotation's words in the text; None if it lacks them.
+
+        Case, accents, spaces and punctuation do not count.
+        """
         wanted = [word.folded for word in cut_words(quote)]
         if len(wanted) < _QUOTE_WORDS:
             return None
@@ -99,9 +102,10 @@ def ask_model(
     *,
     seconds: float,
 ) -> tuple[Mapping[str, object] | None, tuple[str, ...]]:
-    """Return the model's answer under the schema, or None with the reasons; a broken answer is asked for once more.
+    """Return the model's answer under the schema and warnings; a broken answer is asked for once more.
 
-    `seconds` are what a short request may take; a model that runs out of its time is not asked again.
+    The answer is None after two failures. `seconds` is the limit of a short request. A model that runs out of time is
+    not asked again.
     """
     rules, schema = prompt_for(taxonomy)
     user = description_message(cleaned, title)
@@ -133,7 +137,7 @@ def read_answer(
     *,
     today: date,
 ) -> ModelReply:
-    """Return the values of an answer that are allowed and stand up, with a warning for each that does not.
+    """Return the allowed and confirmed values of an answer, with a warning for each other one.
 
     Quotations are looked for in the first `shown` characters of the text.
     """
@@ -212,7 +216,10 @@ def _prose(name: FieldName, prose: str, reader: _ReplyReader) -> list[FieldValue
 
 
 def _date(entry: tuple[str, str], reader: _ReplyReader, today: date) -> list[FieldValue]:
-    """Return a date of publication in ISO form that is past and is not the day on which the model was asked."""
+    """Return a date of publication in ISO form; none, and a warning, for one that cannot be true.
+
+    This is a date in the future or the day of the question, which models tend to give.
+    """
     text, quote = entry[0].strip(), entry[1]
     recent = {today.isoformat(), (today - timedelta(days=1)).isoformat()}
     if text and (not _ISO_DATE.fullmatch(text) or not _is_calendar_date(text)):
@@ -245,7 +252,7 @@ def _entries(value: object) -> list[tuple[str, str]]:
 
 
 def _entry(value: object) -> tuple[str, str]:
-    """Return the value and quotation of an answer's entry, whatever a model makes of it."""
+    """Return the value and quotation of an entry of the answer; "" for any part of another type."""
     if isinstance(value, str):
         return value, ""
     if isinstance(value, dict):

@@ -99,7 +99,7 @@ def _outcome(values: Sequence[FieldValue], warnings: Sequence[str], message: str
 
 
 def merge(rules: Sequence[FieldValue], model: Sequence[FieldValue]) -> tuple[list[FieldValue], list[str]]:
-    """Return the values of both in the order of the fields, and what was left out."""
+    """Return the values of both in the order of the fields, and notes on those left out."""
     merged: list[FieldValue] = []
     warnings: list[str] = []
     ruled, proposed = _by_field(rules), _by_field(map(_canonical, model))

@@ -1,4 +1,4 @@
-"""A document's text with its words, and its sentences with their pages for the values that rest on them."""
+"""A document's text with its words and sentences, which are the evidence of values."""
 
 from __future__ import annotations
 

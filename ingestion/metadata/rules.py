@@ -1,6 +1,6 @@
 """Every field of a description without a model.
 
-From what the list and the file declare, and from the text itself.
+They come from the declarations of the list and the file, and from the text itself.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def describe_by_rules(
 ) -> list[FieldValue]:
     """Return the fields that rules can fill, one value for each single-valued one.
 
-    What is not known is left out.
+    Unknown fields are left out.
     """
     extracted, language = text.extracted, text.language
     values: list[FieldValue] = list(_titles(source, titles)[:1])
@@ -118,7 +118,7 @@ def notes_on(values: Sequence[FieldValue]) -> list[str]:
 def _titles(source: SeedSource, titles: Sequence[FieldValue]) -> Sequence[FieldValue]:
     """Return the title that the analyst's list gives.
 
-    The words of a portal's link only stand in for a doubtful one.
+    The words of a portal's link replace only a doubtful title.
     """
     listed = " ".join(source.title.split())
     if not listed:
@@ -134,7 +134,7 @@ def _titles(source: SeedSource, titles: Sequence[FieldValue]) -> Sequence[FieldV
 def _authority(
     source: SeedSource, declared: FileProperties, text: DocumentText, title: str
 ) -> tuple[FieldValue | None, Authority | None]:
-    """Return the issuing body under its canonical name; what the analyst's list says comes first."""
+    """Return the issuing body under its canonical name; the analyst's list comes first."""
     if source.authority.strip():
         known = canonical_authority(source.authority)
         name = known.name if known else " ".join(source.authority.split())

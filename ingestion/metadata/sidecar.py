@@ -1,4 +1,4 @@
-"""Metadata of a file that is added: from the metadata.jsonl beside it, for the rest by rules."""
+"""Metadata of an added file: from the metadata.jsonl of its folder, for the rest by rules."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def describe(
     file: str = "",
     declared: FileProperties | None = None,
 ) -> tuple[Metadata, Description]:
-    """Return a document's metadata and description: what was given, for the rest what rules find.
+    """Return a document's metadata and description: the given values, then values found by rules.
 
     `file` is its name, `declared` its properties.
     """

@@ -1,8 +1,8 @@
 """A description of 100 to 130 words and a target, made of a document's own whole sentences.
 
-The sentences of the description are those that say most of what the others say and are early; of all sets that fit
-the number of words the one with the greatest sum is taken, so that no sentence has to be cut. The target is what the
-document says of itself: whom it addresses and what for. One that does not say so has none.
+The sentences of the description come early and say most of the content of the others. Of all sets that fit the number
+of words, the one with the greatest sum is taken, so that no sentence is cut. The target is in the document's own words:
+whom it addresses and for which purpose. One that does not say so has none.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _Candidate:
 
 
 def summarise(extracted: ExtractedText, language: str) -> tuple[Guess, Guess]:
-    """Return the description and the target of a document; empty where no sentences fit."""
+    """Return the description and the target of a document; empty if no sentences fit."""
     candidates = _candidates(extracted, language)
     best = sorted(candidates, key=lambda one: -one.weight)[:_CANDIDATES]
     # The first sentences in which the document says whom it addresses and what for.
@@ -130,13 +130,13 @@ def _candidates(extracted: ExtractedText, language: str) -> list[_Candidate]:
 
 
 def _is_begun(text: str, start: int) -> bool:
-    """Return whether what is before a place has ended as a sentence, or there is nothing."""
+    """Return whether the text before a place is empty or ends as a sentence."""
     before = text[:start].rstrip()
     return not before or before[-1] in ".!?"
 
 
 def _usual_size(extracted: ExtractedText) -> float:
-    """Return the size in points that most of the text is printed in; 0 where the format does not say."""
+    """Return the size in points that most of the text is printed in; 0 if the format does not say."""
     sizes: Counter[float] = Counter()
     for block in extracted.blocks:
         if block.kind == "text" and block.font_size:

@@ -1,4 +1,4 @@
-"""The controlled taxonomy: labels, what they mean, and the words that speak for them."""
+"""The controlled taxonomy: labels, their meanings, and the words that speak for them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _TAXONOMY = TypeAdapter(Taxonomy)
 
 @lru_cache(maxsize=4)
 def load_taxonomy(path: Path = DEFAULT_TAXONOMY) -> Taxonomy:
-    """Return the taxonomy of a TOML table, read once per path; InputError when it cannot be read."""
+    """Return the taxonomy of a TOML table, read once per path; InputError if it cannot be read."""
     try:
         return _TAXONOMY.validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
@@ -72,7 +72,10 @@ def load_taxonomy(path: Path = DEFAULT_TAXONOMY) -> Taxonomy:
 
 @cache
 def term_table(language: str, vocabulary: Vocabulary) -> TermTable:
-    """Return the terms of one vocabulary in a language and English; in all languages where it has none of its own."""
+    """Return the terms of one vocabulary in a language and English.
+
+    A label without terms in the language gives its terms in all languages.
+    """
     pairs = []
     for label in load_taxonomy().definitions(vocabulary):
         wanted = [language, "en"] if language in label.terms else list(label.terms)
@@ -82,6 +85,9 @@ def term_table(language: str, vocabulary: Vocabulary) -> TermTable:
 
 @cache
 def type_table(where: Literal["named", "opening"]) -> TermTable:
-    """Return the words that give a document type away, of all languages: in titles ("named") or on first pages."""
+    """Return the words, in all languages, that tell the type of a document.
+
+    They stand in its title ("named") or on its first pages ("opening").
+    """
     types = load_taxonomy().document_type
     return build_table((one.name, term) for one in types for term in (one.named if where == "named" else one.opening))

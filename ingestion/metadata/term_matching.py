@@ -1,7 +1,7 @@
 """Terms of a vocabulary found in a text, with their places.
 
-A text is cut into words once; each different word is looked up once in tables of exact words, beginnings and inner
-parts; then the positions are walked. Ten thousand terms cost no more than ten: what counts is the text's length.
+A text is cut into words once. Each different word is looked up once in tables of exact words, beginnings and inner
+parts. Then the positions are walked. Ten thousand terms cost no more than ten: what counts is the text's length.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PARTS = 20
 
 
 class Word(NamedTuple):
-    """A word of a text as it is compared, and where it is; a tuple, as a book has hundreds of thousands."""
+    """A word of a text in folded form, and its place; a tuple, as a book has hundreds of thousands."""
 
     folded: str
     written: str
@@ -43,7 +43,7 @@ class Mention:
 class Usage:
     """The frequency and spread of the terms of a label in a text of `words` words.
 
-    `places` counts those of the twenty equal parts of the text that hold a mention.
+    `places` counts the parts with a mention, of twenty equal parts of the text.
     """
 
     label: str
@@ -72,9 +72,10 @@ class _Term:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TermTable:
-    """Terms ready for search: `starting` holds for each first word, as the vocabulary writes it, its terms.
+    """Terms ready for search.
 
-    `beginnings` are the words that end in a star, without it; `inner` finds those between stars.
+    `starting` holds the terms by their first word, as the vocabulary writes it. `beginnings` are the words that end in
+    a star, without it. `inner` finds the words between two stars.
     """
 
     starting: Mapping[str, tuple[_Term, ...]]
@@ -85,7 +86,11 @@ class TermTable:
 
 
 def cut_words(text: str) -> list[Word]:
-    """Return the words of a text in order."""
+    """Return the words of a text in order.
+
+    >>> [word.folded for word in cut_words("Crème brûlée")]
+    ['creme', 'brulee']
+    """
     # Accents may be characters of their own; putting them together first would move every offset.
     pattern = _WORD if unicodedata.is_normalized("NFC", text) else _DECOMPOSED_WORD
     folded: dict[str, str] = {}
@@ -134,7 +139,10 @@ def build_table(terms: Iterable[tuple[str, str]]) -> TermTable:
 
 
 def find_terms(words: Sequence[Word], table: TermTable) -> list[Mention]:
-    """Return every mention of a term, in the order of the text; of one label the longer hides the shorter inside it."""
+    """Return every mention of a term, in the order of the text.
+
+    Of two mentions of one label, the longer hides the shorter inside it.
+    """
     forms = {folded: _forms(folded, table) for folded in {word.folded for word in words}}
     mentions: list[Mention] = []
     covered: dict[str, int] = {}
@@ -155,7 +163,7 @@ def find_terms(words: Sequence[Word], table: TermTable) -> list[Mention]:
 
 
 def count_usage(mentions: Iterable[Mention], words: int, length: int) -> dict[str, Usage]:
-    """Return for each label that is mentioned its usage in a text of `words` words and `length` characters."""
+    """Return the usage of each mentioned label in a text of `words` words and `length` characters."""
     grouped: dict[str, list[Mention]] = {}
     for mention in mentions:
         grouped.setdefault(mention.label, []).append(mention)

@@ -28,8 +28,8 @@ def find_titles(extracted: ExtractedText, source: SeedSource, declared: FileProp
 
     The title of the extraction is among them.
 
-    A declared title that is printed as well is the surest; one that is not printed may be left over from another
-    document, and gives way to a line that stands out.
+    A declared title that is also printed is the surest. A declared title that is not printed may be left over from
+    another document, and gives way to a line that stands out.
     """
     found = (*_declared(extracted, declared), *_printed(extracted), *_listed(source), *_extracted(extracted, declared))
     return sorted(surest(value for value in found if value.value), key=lambda value: -value.confidence)[:_MOST]

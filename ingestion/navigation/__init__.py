@@ -1,1 +1,1 @@
-"""From an address through pages to a document: fetching, kinds of pages, choice and relevance of links."""
+"""The way from an address through pages to a document: fetching, kinds of pages, choice of links."""

@@ -1,4 +1,4 @@
-"""HTTP with browser fallback: a plain request, and a browser where that is refused or gives no content."""
+"""HTTP with browser fallback: a browser asks if a plain request is refused or gives no content."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _PAGES = ("", "html", "htm", "xhtml", "php", "asp", "aspx", "jsp")
 
 
 def fetch_with_browser(web: Web, open_browser: OpenBrowser, url: str, into: Path) -> Fetched:
-    """Return what the address gives, by a browser where a plain request is denied; a page of it is in `body`.
+    """Return the answer of an address, fetched by a browser if a plain request is denied.
 
-    Without a browser the refusal stays, and says so.
+    A page from the browser is in `body`. Without a browser the refusal stays, and says so.
     """
     try:
         return web.fetch(url, into=into)
@@ -39,9 +39,10 @@ def fetch_with_browser(web: Web, open_browser: OpenBrowser, url: str, into: Path
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Fetched content: a file at `path`, or a page or catalogue in `body`; its bytes tell `suffix` and `media_type`.
+    """Fetched content: a file at `path`, or a page or catalogue in `body`.
 
-    `catalogue` names the kind of catalogue that an answer in JSON or XML is, or is "".
+    `suffix` and `media_type` follow from its bytes. `catalogue` names the kind of a catalogue in JSON or XML; else it
+    is "".
     """
 
     fetched: Fetched
@@ -66,9 +67,10 @@ class ContentFetcher:
         self._into = into
 
     def get(self, url: str, *, promised: bool, validators: Validators | None = None) -> Content:
-        """Return what the address gives; Refusal "wrong_content" where a promised file is a page even to a browser.
+        """Return the content of an address; Refusal "wrong_content" for a page in place of a promised file.
 
-        `promised` says that the address is that of a file. A page behind it is an error page whatever its status.
+        A browser is tried before. `promised` says that the address is that of a file; a page behind it is an error
+        page, even if its status is 200.
         """
         try:
             fetched = self._web.fetch(url, into=self._into, max_bytes=self._config.max_bytes, validators=validators)
@@ -86,7 +88,7 @@ class ContentFetcher:
     def look(self, url: str) -> Content:
         """Return the page or catalogue behind an address; of a file only its head, with the suffix "".
 
-        Nothing is known of the licence of what is merely looked at: the body of a file is neither read nor stored.
+        The licence of a page that is only looked at is unknown: the body of a file is neither read nor stored.
         """
         try:
             fetched = self._web.fetch(url, max_bytes=self._config.page_bytes, accept=PAGES_ONLY)

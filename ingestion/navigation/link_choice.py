@@ -24,7 +24,7 @@ _PARTS = re.compile(r"[/._-]")
 
 @dataclass(frozen=True, slots=True)
 class RankedLink:
-    """A link with its likeness 0..1 to what is expected and the score that it is ranked by."""
+    """A link with its likeness 0..1 to the expected title, and the score of its rank."""
 
     link: PageLink
     similarity: float
@@ -34,8 +34,8 @@ class RankedLink:
 def rank_links(links: Sequence[PageLink], expected: str, languages: Sequence[str] = ()) -> tuple[RankedLink, ...]:
     """Return the links from best to worst: like the expected title, a document, in the expected language.
 
-    `languages` are ISO 639-1 codes in order of preference; a link that names none of them is put behind one that
-    names no language at all. Equal links keep the order of the page.
+    `languages` are ISO 639-1 codes in order of preference. A link in another language comes after a link without a
+    language. Equal links keep the order of the page.
     """
     ranked = [_ranked(link, expected, languages) for link in links]
     return tuple(sorted(ranked, key=lambda one: -one.score))
@@ -49,9 +49,9 @@ def link_similarity(link: PageLink, expected: str) -> float:
 def title_similarity(first: str, second: str) -> float:
     """Return the share 0..1 of the words that two titles have in common, longer ones counting more.
 
-    Words are one when rapidfuzz finds their letters alike, so that inflected forms meet. Function words, and those
-    that only say how a file is offered ("download", "PDF"), do not count. Unlike a ratio of letters it is 0 for
-    titles that have nothing to do with each other, so that a threshold of .25 means something.
+    Words are one when rapidfuzz finds their letters alike, so that inflected forms meet. Function words do not count,
+    nor words for the form of a file ("download", "PDF"). Unlike a ratio of letters it is 0 for unrelated titles, so
+    that a threshold of .25 has a meaning.
     """
     ours, theirs = telling_words(first), telling_words(second)
     total = sum(map(len, ours)) + sum(map(len, theirs))
@@ -69,7 +69,11 @@ def title_similarity(first: str, second: str) -> float:
 
 
 def telling_words(text: str) -> tuple[str, ...]:
-    """Return the distinct words that say what a title is about."""
+    """Return the distinct words that say what a title is about.
+
+    >>> telling_words("The plan of the floods")
+    ('plan', 'floods')
+    """
     words = load_page_words()
     skipped = words.function_words | words.noise.words
     kept = dict.fromkeys(word for word in words_of(text) if len(word) > 1 and word not in skipped)
@@ -119,11 +123,11 @@ def expected_languages(page_language: str, preferred: Sequence[str]) -> tuple[st
 def why_off_topic(
     link: PageLink, *, expected: str, page_name: str, language_model: LanguageModel | None, seconds: float
 ) -> str:
-    """Return why a link is not followed from a page in search of `expected`, "" where it is.
+    """Return why a link is not followed from a page in search of `expected`, "" if it is.
 
-    Rules say yes to a link that is like the title or holds a policy word, and to one that only says "download",
-    since its page is the one that was asked for. They say no to menus. The model is asked about the rest; without
-    one, or when it fails, the rest is off topic. `expected` may be "".
+    Rules accept a link that is like the title or holds a policy word. They also accept a link that only says
+    "download", since its page is the one that was asked for. They say no to menus. The model is asked about the rest;
+    without one, or when it fails, the rest is off topic. `expected` may be "".
     """
     named = repr(link.name[:100]) if link.name else link.url[:200]
     if is_excluded(link):
@@ -151,7 +155,7 @@ def why_off_topic(
 
 
 def is_excluded(link: PageLink) -> bool:
-    """Return whether a link is one of those that lead to no document: privacy, cookies, log in, share ...
+    """Return whether a link leads to no document: privacy, cookies, log in, share ...
 
     It is where such words make up half of its text, so "Privacy policy" is and "Federal data privacy act" is not.
     """
@@ -163,8 +167,8 @@ def is_excluded(link: PageLink) -> bool:
 def policy_word(link: PageLink, page_address: str = "") -> str:
     """Return the first policy word in a link's text, else in its address, else "".
 
-    Of the address only the path counts, and of that only what the page's own does not have: on a site kept under
-    /policies/ that word says nothing about a link.
+    Only the path of the address counts, without the parts of the page's own path. On a site under /policies/ that word
+    says nothing about a link.
     """
     policy = load_page_words().policy
     return policy.first(words_of(link.name)) or policy.first(words_of(_own_path(link.url, page_address)))

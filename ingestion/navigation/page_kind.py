@@ -42,11 +42,11 @@ def page_kind(
     language_model: LanguageModel | None = None,
     seconds: float = 90.0,
 ) -> PageVerdict:
-    """Return what a page is, by the rules of Buriasco 2026 and two of ours, by the model, else content.
+    """Return the kind of a page, by the rules of Buriasco 2026, two of ours, the model, else content.
 
-    A directory has three distinct links with a policy word, and they are lines of their own and a fair share of the
-    page's text, so that a law with references to other laws is the document it is. A landing page has a link that
-    offers the document, and is not itself the whole text of it.
+    A directory has three distinct links with a policy word. They stand on separate lines and make a fair share of the
+    page's text, so that a law with references to other laws counts as a document. A landing page has a link that offers
+    the document, and is not itself the whole text of it.
     """
     words = load_page_words()
     listed = [link for link in page.links if link.standing and is_policy_link(link, page)]
@@ -72,12 +72,12 @@ def page_kind(
 
 
 def is_policy_link(link: PageLink, page: Page) -> bool:
-    """Return whether a link holds a policy word and is not one of those that lead to no document."""
+    """Return whether a link holds a policy word and may lead to a document."""
     return bool(policy_word(link, page.address)) and not is_excluded(link)
 
 
 def link_share(page: Page) -> float:
-    """Return the share 0..1 of the page's characters that stand in links on separate lines."""
+    """Return the share 0..1 of the page's characters in links on separate lines."""
     linked = sum(len(link.name) for link in page.links if link.standing)
     return min(1.0, linked / len(page.text)) if page.text else 0.0
 

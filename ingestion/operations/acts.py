@@ -18,7 +18,7 @@ from rag_engine.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class DeclaredAct:
-    """An act of a person: its name, the least role that it takes, and what it does in words (English).
+    """An act of a person: its name, its least role, and its title in English.
 
     `entered`: the audit log has it before it begins. An erasure enters its beginning itself; a restored workspace is
     not there when its restoring begins.
@@ -63,9 +63,9 @@ def act(
 ) -> Callable[[Callable[Concatenate[AnyPlace, Given], Returned]], Callable[Concatenate[AnyPlace, Given], Returned]]:
     """Declare a function as an act, which first checks the role of who acts and enters its beginning.
 
-    `on` or `on_first` (the first argument) says what the entry is upon. With "" the act says it (`name_act`) before it
-    changes anything, since what a person called a document may be its title, which is not to stay in the log. What a
-    reader may do needs no title.
+    `on` or `on_first` (the first argument) says what the entry is upon. With "" the act names its object (`name_act`)
+    before it changes anything. A person's name for a document may be its title, which must not stay in the log. An act
+    of readers needs no title.
     """
 
     def declared(
@@ -106,12 +106,12 @@ def _named(value: object) -> str:
 
 
 def missing_role(person: Person, act: DeclaredAct) -> PersonRole | None:
-    """Return the role that a person would need for an act; None where the person may do it."""
+    """Return the role that a person would need for an act; None if the person may do it."""
     return None if person.has_role(act.role) else act.role
 
 
 def check_role(person: Person, act: DeclaredAct) -> None:
-    """Raise InputError where the role of a person is not enough for an act; it says who can change that."""
+    """Raise InputError if the role of a person is not enough for an act; it says who can change that."""
     least = missing_role(person, act)
     if least is None:
         return
@@ -127,9 +127,10 @@ def check_role(person: Person, act: DeclaredAct) -> None:
 
 
 def signed(desk: ActingPlace, author: str) -> str:
-    """Return the name that an act bears; InputError where nobody is named.
+    """Return the name that an act bears; InputError if nobody is named.
 
-    That is the person who is logged in, whatever else is given. Where nobody logs in it is the name that is given.
+    It is the person who is logged in, if there is one, and not the given author. Where nobody logs in it is the name
+    that is given.
     """
     name = (desk.person.name if desk.person.key else author).strip()
     if not name:
@@ -138,13 +139,13 @@ def signed(desk: ActingPlace, author: str) -> str:
 
 
 def name_act(desk: ActingPlace, on: str, by: str = "") -> None:
-    """Enter, before it changes anything, what the act under way is upon, by a name for the log."""
+    """Enter the object of the act under way by a name for the log, before anything changes."""
     person = desk.person
     name_begun(on, (by if person.key else by.strip()) or person.name)
 
 
 def enter(desk: ActingPlace, on: str, note: str = "", by: str = "", act: str = "") -> None:
-    """Enter in the audit log what the act under way has done, or another act that is a part of it.
+    """Enter the object of the act under way in the audit log, or another act as a part of it.
 
     It is by the name of the person or by the one that `signed` returned.
     """
@@ -153,7 +154,7 @@ def enter(desk: ActingPlace, on: str, note: str = "", by: str = "", act: str = "
 
 @contextmanager
 def entered_as_begun(desk: ActingPlace, name: str, on: str, note: str = "", by: str = "") -> Iterator[None]:
-    """Enter that an act begins, or goes on where one upon the same was broken off, and how it ends."""
+    """Enter that an act begins, or resumes an interrupted one on the same object, and how it ends."""
     with begun(desk.workspace, _entry(desk, name, on, note, by), resumes=True):
         yield
 

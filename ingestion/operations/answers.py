@@ -17,7 +17,7 @@ from rag_engine.text.templates import kept_sentence
 def queue_gate(desk: Desk, *, accept: bool = False) -> Run:
     """Have the worker ask the accepted run's questions again, or with `accept` accept the answers of now.
 
-    What is accepted first are the answers to the questions on the sample. InputError where nothing was accepted.
+    The first accepted answers are those to the questions on the sample. InputError if nothing was accepted.
     """
     if accept:
         check_role(desk.person, every_act()["accept_index"])

@@ -1,6 +1,6 @@
 """Acts of an admin upon the whole workspace: backing it up, restoring a backup, repairing it.
 
-Backups that the page asks for are kept in a folder beside the workspace, which the worker writes.
+Backups from the page are in a folder next to the workspace, which the worker writes.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ CATALOG_TABLES = (
 
 @dataclass(frozen=True, slots=True)
 class KeptBackup:
-    """A backup in the folder beside the workspace, with its bytes and when it was made."""
+    """A backup in the folder next to the workspace, with its bytes and its time."""
 
     file: Path
     size: int
@@ -53,9 +53,9 @@ class KeptBackup:
 
 @act("admin", "Backing up the workspace", on_first=True)
 def backup(desk: ActingPlace, file: Path, *, progress: Shown = lambda *_: None) -> BackupMade:
-    """Write everything that the workspace holds to a new archive, while it goes on being used.
+    """Write the whole workspace to a new archive, while it remains in use.
 
-    InputError where the file is there already, and where the catalog is in a database elsewhere.
+    InputError if the file exists, or if the catalog is in a database elsewhere.
     """
     _check_catalog(desk.workspace)
     made = back_up(desk.workspace, file, progress)
@@ -65,14 +65,14 @@ def backup(desk: ActingPlace, file: Path, *, progress: Shown = lambda *_: None) 
 
 @act("admin", "Backing up the workspace")
 def queue_backup(desk: Desk) -> Run:
-    """Have the worker make a backup beside the workspace; one that is under way serves as well."""
+    """Have the worker make a backup next to the workspace; a run under way serves as well."""
     _check_catalog(desk.workspace)
     return queue_once(desk, "backup", {})
 
 
 @act("admin", "Backing up the workspace")
 def keep_backup(desk: ActingPlace, *, progress: Shown = lambda *_: None) -> BackupMade:
-    """Make a backup beside the workspace, named by the time; WorkspaceError where there can be none."""
+    """Make a backup next to the workspace, named by the time; WorkspaceError if there can be none."""
     folder = folders.backups(desk.workspace)
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -101,13 +101,13 @@ def list_backups(desk: ActingPlace) -> list[KeptBackup]:
 
 @act("admin", "Downloading a backup")
 def backup_bytes(desk: ActingPlace, name: str) -> bytes:
-    """Return a backup in the folder beside the workspace, by the name of its file, to be downloaded."""
+    """Return the bytes of a backup next to the workspace, by the name of its file."""
     return (folders.backups(desk.workspace) / Path(name).name).read_bytes()
 
 
 @act("admin", "Deleting a backup", on_first=True)
 def delete_backup(desk: ActingPlace, name: str) -> None:
-    """Delete a backup beside the workspace by the name of its file; InputError where there is none."""
+    """Delete a backup next to the workspace by the name of its file; InputError if there is none."""
     found = next((one for one in list_backups(desk) if one.file.name == name), None)
     if found is None:
         raise InputError(
@@ -175,7 +175,7 @@ def repair_records(desk: ActingPlace) -> RecordsRenewed:
 def read_again(desk: Desk, *, progress: Shown = lambda *_: None) -> ReadAgain:
     """Read again the originals of documents whose texts the catalog lacks or has damaged, and index them.
 
-    What was being erased is erased first, and not read again.
+    Interrupted erasures are finished first, and their documents are not read again.
     """
     finish_erasures(desk)
     restore_corrections(desk)

@@ -38,7 +38,7 @@ def list_comparisons(desk: Desk) -> list[Comparison]:
 
 @act("reader")
 def find_comparison(desk: Desk, id: str) -> Comparison | None:
-    """Return the comparison of this id, None where there is none."""
+    """Return the comparison of this id, None if there is none."""
     return _store(desk).find(id)
 
 
@@ -57,7 +57,7 @@ def begin_comparison(
 
     Its columns are the documents or countries that the filter chooses, `only` some of them where any are named. Without
     a name it is called by its first question. With a form, each cell fills it in. InputError for a filter that no
-    document passes, and for more questions or columns than a table can show; BackendError for a form without a language
+    document passes, and for more questions or columns than a table can show. BackendError for a form without a language
     model.
     """
     if form:
@@ -105,7 +105,7 @@ def continue_comparison(
     name: str = "",
     form: AnswerSchema | None = None,
 ) -> Comparison:
-    """Return the comparison of this name, kind and form, with what it lacks added, else begin one."""
+    """Return the comparison of this name, kind and form with the missing parts added, else begin one."""
     called = _cut_name(name or (questions[0] if questions else ""))
     alike = (called, by, form)
     found = next((one for one in list_comparisons(desk) if (one.name, one.by, one.form) == alike), None)
@@ -126,7 +126,7 @@ def shrink_comparison(desk: Desk, id: str, *, question: str = "", column: str = 
 
 @act("curator", "Asking the cells of a comparison", on="")
 def ask_comparison(desk: Desk, id: str) -> Run | None:
-    """Have the worker ask the cells that were not asked yet or failed; None where there are none."""
+    """Have the worker ask the cells that were not asked yet or failed; None if there are none."""
     comparison = _store(desk).require(id)
     present = present_columns(comparison, desk.engine.collection.snapshot())
     if not any(column in present for _, column in comparison.open_places):
@@ -209,7 +209,7 @@ def exported_comparison(desk: Desk, id: str, base: str = "", words: Wording = EN
 
 @act("reader")
 def export_comparison(desk: Desk, id: str, file: Path) -> None:
-    """Write the workbook of a comparison; InputError where its folder or the file does not allow it."""
+    """Write the workbook of a comparison; InputError if its folder or the file does not allow it."""
     write_file(file, exported_comparison(desk, id))
 
 

@@ -1,4 +1,4 @@
-"""Corrections of what is known of documents: a person's value, agreement or undoing."""
+"""Corrections of documents' fields: a person's value, agreement or undoing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _AT_ONCE = 2_000
 
 @act("curator", "Correcting a document", on="")
 def correct(desk: Desk, values: NamedValues, author: str, note: str = "") -> tuple[Correction, ...]:
-    """Record a person's values for fields of documents, all or none of them; return what changed.
+    """Record a person's values for fields of documents, all or none of them; return the changes.
 
     They win over every extractor, and filters, references and searches use them from then on.
     """
@@ -72,10 +72,10 @@ def agree(desk: Desk, names: Sequence[str], author: str, fields: Sequence[FieldN
 def undo(
     desk: Desk, names: Sequence[str], author: str, field: FieldName | None = None, *, batch: str = ""
 ) -> tuple[Correction, ...]:
-    """Undo what was last done to the fields of each document, or to one field; return what was undone.
+    """Undo the last correction of each document, or of one field; return the undone corrections.
 
-    What was done together, as with a form of several fields, is undone together. With the `batch` of an act only that
-    one is undone, and not what anybody has done to a field since.
+    Corrections made together, as with a form of several fields, are undone together. With the `batch` of an act only
+    that one is undone, and not what anybody has done to a field since.
     """
     author = signed(desk, author)
     codes = [record.code for record in _find_all(desk, names)]
@@ -103,7 +103,7 @@ def read_edited(desk: Desk, file: Path, author: str) -> CorrectionReport:
 
 @act("curator", "Importing corrections", on_first=True)
 def import_corrections(desk: Desk, file: Path, author: str) -> CorrectionReport:
-    """Record what a person changed and decided in an exported workbook; return what was read."""
+    """Record a person's changes and decisions in an exported workbook; return the report."""
     author = signed(desk, author)
     report = read_edited(desk, file, author)
     _enter(desk, report.corrections)
@@ -142,7 +142,7 @@ def _find_all(desk: Desk, names: Iterable[str]) -> list[SourceRecord]:
 
 @act("reader")
 def describe_records(desk: Desk, records: Sequence[DocumentRecord]) -> list[SourceRecord]:
-    """Return what is known of documents of the collection, and who corrected them, in their order."""
+    """Return the fields of documents of the collection with their correctors, in their order."""
     return desk.store.describe(records)
 
 
@@ -158,15 +158,15 @@ def relabel(desk: Desk, sources: Iterable[str]) -> int:
 
 @act("curator", "Restoring corrections")
 def restore_corrections(desk: Desk, sources: Iterable[str] = ()) -> None:
-    """Give documents that were just indexed what people corrected meanwhile, and all what they do not say yet.
+    """Apply the corrections of people to documents that lack them, such as those just indexed.
 
-    A process that was killed when it had entered a correction leaves one that no document says.
+    A process that was killed after it had entered a correction leaves a document without it.
     """
     _apply(desk, {one.code for one in desk.store.corrections()} & set(sources))
 
 
 def _enter(desk: Desk, given: Sequence[Correction], note: str = "") -> tuple[Correction, ...]:
-    """Enter corrections in the log and have the collection say what they say."""
+    """Enter corrections in the log and apply them to the collection."""
     batch, when = secrets.token_hex(8), now()
     stamped = [replace(one, batch=batch, when=one.when or when) for one in given]
     if stamped:
@@ -181,7 +181,7 @@ def _enter(desk: Desk, given: Sequence[Correction], note: str = "") -> tuple[Cor
 
 
 def _apply(desk: Desk, codes: set[str]) -> None:
-    """Describe these documents, and those that do not say their corrections yet, as the log has it."""
+    """Describe these documents, and all that lack their corrections, as the log has it."""
     catalog = desk.engine.catalog
     said = int(catalog.state(SAID, "0"))
     unsaid = read_lines(desk.workspace, "correction", after=said)

@@ -1,4 +1,4 @@
-"""Decisions of a person on sources: on their licence, and on what a phase rejected."""
+"""Decisions of a person on sources: on their licence, and on the rejection by a phase."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WITHOUT_FILE: tuple[Phase, ...] = ("acquisition", "portals")
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """Sources that a person decided on; `run` takes those that may no longer answer out of the index."""
+    """Sources with a person's decision; `run` takes documents that may no longer answer out of the index."""
 
     codes: tuple[str, ...]
     choice: str
@@ -31,9 +31,10 @@ class Decided:
 
 @act("curator", "Deciding on a source", on_first=True)
 def decide(desk: Desk, codes: Sequence[str], choice: str, author: str, note: str = "") -> Decided:
-    """Record a decision on sources: GREEN or RED on the licence, "restore" for what was rejected or erased, "undo".
+    """Record a decision on sources: GREEN or RED on the licence, "restore" or "undo".
 
-    All but "undo" need a note. Documents that may no longer answer leave the index at once.
+    "restore" brings back rejected and erased sources. All but "undo" need a note. Documents that may no longer answer
+    leave the index at once.
     """
     chosen = choice.strip().upper() if choice.strip().upper() in _LICENCE_STATUSES else choice.strip().lower()
     if chosen not in (*_LICENCE_STATUSES, "restore", "undo"):
@@ -59,7 +60,7 @@ def decide(desk: Desk, codes: Sequence[str], choice: str, author: str, note: str
 
 
 def _decisions(record: SourceRecord, choice: str, author: str, note: str) -> list[Decision]:
-    """Return the decisions that a choice makes; one with an empty choice undoes that of its phase."""
+    """Return the decisions of a choice; an empty choice undoes the decision of its phase."""
     code = record.source.code
     if choice == "undo":
         return [Decision(code, one.phase, "", author, note, now()) for one in record.decisions]
@@ -69,7 +70,7 @@ def _decisions(record: SourceRecord, choice: str, author: str, note: str) -> lis
 
 
 def _restored(record: SourceRecord) -> tuple[Phase, str]:
-    """Return the phase and choice of a restoration; InputError where nothing can be restored."""
+    """Return the phase and choice of a restoration; InputError if nothing can be restored."""
     code, at = record.source.code, record.stopped
     if record.is_excluded:
         return "indexing", ""

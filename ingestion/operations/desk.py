@@ -22,7 +22,7 @@ LATEST_RUNS = 100
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """An opened workspace as the acts need it: its engine, sources and job queue, who acts, and the way to a worker."""
+    """An opened workspace as the acts need it: engine, sources, job queue, person, way to a worker."""
 
     engine: Engine
     store: SourceStore
@@ -47,7 +47,10 @@ def local_person(name: str = "") -> Person:
 
 
 def system_user() -> str:
-    """Return who works here, from SEXTANT_USER or the system; "" where a container has a number without a name."""
+    """Return the name of the user, from SEXTANT_USER or the system.
+
+    It is "" in a container whose user has a number without a name.
+    """
     try:
         return user_name() or getpass.getuser()
     except (OSError, KeyError, ImportError):
@@ -66,7 +69,7 @@ def queue_action(desk: Desk, action: str, arguments: Mapping[str, object]) -> Ru
 
 @act("curator", "Starting a run")
 def queue_once(desk: Desk, action: str, arguments: Mapping[str, object]) -> Run:
-    """Have the worker carry out an action that keeps what it has done.
+    """Have the worker carry out an action that keeps its finished parts.
 
     A run of the same arguments that is under way serves as well, and continues where it was paused.
     """
@@ -83,10 +86,10 @@ def queue_once(desk: Desk, action: str, arguments: Mapping[str, object]) -> Run:
 
 @act("curator", "Starting a run")
 def queue_run(desk: Desk, request: RunRequest) -> Run:
-    """Queue a run, also for codes that were just removed and must leave the index; an equal one serves as well.
+    """Queue a run, also for removed codes that must leave the index; return it or an equal one.
 
-    A run that a killed client asked for goes on without it. One that has begun serves only while nobody has changed
-    anything since, for it may have passed what was changed.
+    A run goes on without the client that asked for it. An equal run that has begun serves only if no source has changed
+    since, for it may have passed the change.
     """
     request = replace(request, phases=check_phases(request.phases))
     for one in desk.jobs.runs(LATEST_RUNS):

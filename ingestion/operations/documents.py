@@ -61,8 +61,8 @@ def add_files(
 ) -> list[FileOutcome]:
     """Index files and folders now; return what became of each file.
 
-    A file that `replaces` a document becomes its new version; else it is a document of its own, unless one was added
-    from the same path before: where its content was another, that stays as a former version. With `again` files are
+    A file that `replaces` a document becomes its new version. Another file is a new document, unless one was added from
+    the same path before. If the content differs, the former document stays as a former version. With `again` files are
     tried that broke their reader before and have not changed.
     """
     finish_erasures(desk)
@@ -94,7 +94,7 @@ def queue_uploads(
 
 @act("curator", "Uploading a file")
 def preview_upload(desk: Desk, name: str, data: IO[bytes]) -> Path:
-    """Keep a file in the workspace while a person looks at what is in it; `discard_upload` removes it."""
+    """Keep a file in the workspace while a person looks at its content; `discard_upload` removes it."""
     return keep_upload(desk.workspace, name, data, to_add=False)
 
 
@@ -120,11 +120,10 @@ def add_sample(desk: Desk, folder: Path) -> bool:
 def erase(desk: Desk, document: str, author: str = "", note: str = "", *, redact: bool = False) -> Erasure:
     """Remove a document, named by id, file, title or source, everywhere and for good.
 
-    A document of the list is excluded first, so that no run brings it back; its downloads, its former versions and
-    what the phases learnt of it are removed with it, and so are its copies (`sources_erased_with`). A former version
-    goes without the present one. One whose erasure was broken off is
-    named in the same way, and its erasure is finished. Conversations and notebooks keep the sentences that they have
-    quoted, unless it is to `redact` those.
+    A document of the list is excluded first, so that no run brings it back. Its downloads, its former versions and the
+    results of the phases are removed with it, and so are its copies (`sources_erased_with`). A former version goes
+    without the present one. One whose erasure was broken off is named in the same way, and its erasure is finished.
+    Conversations and notebooks keep the sentences that they have quoted, unless it is to `redact` those.
     """
     _remove_half_written(desk.workspace)
     unfinished = find_erasure(desk.workspace, document)
@@ -153,7 +152,7 @@ def unfinished_erasures(desk: Desk) -> list[str]:
 
 @act("reader")
 def finish_erasures(desk: Desk) -> int:
-    """Finish what a killed process has begun to erase, and return the number of documents.
+    """Finish the erasures of a killed process, and return the number of documents.
 
     The files and backups that it left half written, which may hold words of a document, are removed. 0 while another
     process erases or writes: that one has it in hand, or the next one will.
@@ -191,7 +190,7 @@ def queue_erasure(
 ) -> Run:
     """Have the worker remove documents everywhere and for good, in one run.
 
-    For so many seconds the run can be cancelled first, and all of them are kept.
+    The run can be cancelled first for `undo_seconds`, and all documents are then kept.
     """
     records = [desk.engine.catalog.find_document(one) for one in documents]
     for record in records:
@@ -217,8 +216,8 @@ def is_listed(desk: Desk, record: DocumentRecord) -> bool:
 def sources_erased_with(desk: Desk, documents: Sequence[DocumentRecord]) -> tuple[str, ...]:
     """Return the codes that erasing the documents excludes by a decision: their own and of copies.
 
-    A copy has the same bytes or nearly the same words, and is no document of the collection itself: a run would index
-    it in the place of what was erased.
+    A copy has the same bytes or nearly the same words, and is no document of the collection itself. A run would index
+    it in the place of the erased document.
     """
     found: dict[str, None] = {}
     for one in documents:
@@ -230,7 +229,7 @@ def sources_erased_with(desk: Desk, documents: Sequence[DocumentRecord]) -> tupl
 
 @act("curator", "Applying an index")
 def preview_index_table(desk: Desk, file: Path) -> IndexTable:
-    """Return what is read in an index table, a glossary or a book with an index; nothing is applied."""
+    """Return the reading of an index table, a glossary or a book with an index; apply nothing."""
     with open_reader(desk.engine.config.ocr) as reader:
         return index_of_file(file, reader)
 
@@ -262,7 +261,7 @@ def remove_index_table(desk: Desk, name: str) -> int:
 def ground(desk: Desk, *, again: bool = False) -> Run:
     """Have the worker ground the entries of all indexes that are new or changed, all with `again`.
 
-    A run of it that is under way serves as well. InputError where no document has an index.
+    A run of it that is under way serves as well. InputError if no document has an index.
     """
     if not index_sources(desk.engine.catalog):
         raise InputError(
@@ -281,14 +280,14 @@ def export_knowledge_base(desk: Desk, file: Path) -> int:
 
 
 def _remove_half_written(workspace: Path) -> None:
-    """Remove what killed processes left half written: in the workspace, its backups, and beside it."""
+    """Remove half-written files of killed processes: in the workspace, its backups, and next to it."""
     remove_abandoned(workspace)
     for folder in (folders.backups(workspace), workspace.resolve().parent):
         remove_abandoned_staging(folder)
 
 
 def _replaced(desk: Desk, document: str) -> DocumentRecord | None:
-    """Return the document that a new version replaces; InputError for one that a run replaces."""
+    """Return the document that a new version replaces; InputError for a document of the list of sources."""
     if not document:
         return None
     record = desk.engine.catalog.find_document(document)
@@ -307,7 +306,7 @@ def _is_named(desk: Desk, name: str) -> bool:
 
 
 def _carry_out(desk: Desk, asked: BegunErasure) -> Erasure:
-    """Take every step of an erasure that is left, each of which may be taken twice, and enter it."""
+    """Take the remaining steps of an erasure, each of which may be repeated, and enter it."""
     with entered_as_begun(desk, "erase", asked.source, asked.note, asked.author):
         erased = _take_steps(desk, asked)
         # Entered before it is forgotten: killed between the two, it is finished and entered once more.
@@ -354,7 +353,7 @@ def _take_steps(desk: Desk, asked: BegunErasure) -> Erasure:
 
 
 def _exclude(desk: Desk, record: SourceRecord, asked: BegunErasure) -> None:
-    """Keep a source out of every run, and remove its files and what the phases learnt of them."""
+    """Keep a source out of every run, and remove its files and the phases' findings on them."""
     if not record.is_excluded:
         desk.store.decide(Decision(record.code, "indexing", EXCLUDED, asked.author, asked.note, now()))
     remove_kept_files(record.source, desk)
@@ -364,7 +363,7 @@ def _exclude(desk: Desk, record: SourceRecord, asked: BegunErasure) -> None:
 def _copies(desk: Desk, code: str, sha256: str, *, former: bool) -> list[str]:
     """Return the other sources outside the collection that hold a document of this source and content.
 
-    Where it is no `former` version, all that was ever fetched for the source counts, and what was found to have nearly
+    If it is no `former` version, every file that was fetched for the source counts. So do sources found to have nearly
     its words.
     """
     files = desk.store.files()
@@ -398,7 +397,7 @@ FORGETTING: Mapping[tuple[str, ...], Callable[[Desk, str, str, bool], None]] = {
 
 
 def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: bool) -> list[str]:
-    """Remove what repeats a document: replies, comparisons, its description, and what was agreed with.
+    """Remove all that repeats a document: replies, comparisons, its description, agreed values.
 
     Return in words what may still hold something of it, for it cannot be read.
     """

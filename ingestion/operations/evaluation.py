@@ -1,4 +1,4 @@
-"""Acts of a person upon the test questions of the workspace: keeping, writing, importing and asking them."""
+"""Acts of a person upon the test questions of a workspace: keep, write, import and ask them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ from rag_engine.text.templates import kept_sentence
 
 @dataclass(frozen=True, slots=True)
 class ImportedQuestions:
-    """How many questions a file added and how many it replaced; `missing` are documents that the collection lacks."""
+    """The numbers of questions that a file added and replaced.
+
+    `missing` are documents that the collection lacks.
+    """
 
     added: int
     replaced: int
@@ -58,7 +61,7 @@ class RemovedQuestion:
 
 @act("curator", "Keeping a test question")
 def keep_answer(desk: Desk, conversation: str, asked: str) -> AnswerQuestion:
-    """Keep the question that was asked at that time as a test question, with what its answer cites as the evidence."""
+    """Keep the question asked at a time as a test question, with the citations of its answer as evidence."""
     return _keep(desk, [(conversation, asked)])[0]
 
 
@@ -70,7 +73,7 @@ def is_kept_answer(desk: Desk, conversation: str, asked: str) -> bool:
 
 @act("reader")
 def share_rating(desk: Desk, conversation: str, asked: str, *, shared: bool) -> None:
-    """Let admins see the person's rating of an answer with the question and the answer, or nobody else any more."""
+    """Let admins see the person's rating of an answer with question and answer, or no longer let them."""
     store.share_rating(desk.workspace, conversation, asked, desk.person, shared=shared)
 
 
@@ -114,7 +117,7 @@ def good_answers(desk: Desk) -> list[RatedAnswer]:
 
 @act("curator", "Keeping test questions")
 def keep_good_answers(desk: Desk) -> list[AnswerQuestion]:
-    """Keep every answer that was rated as good as a test question; return those that were not kept before."""
+    """Keep every answer that was rated as good as a test question; return the new questions."""
     return _keep(desk, [(one.conversation, one.asked) for one in reversed(good_answers(desk))])
 
 
@@ -123,7 +126,7 @@ def put_question(desk: Desk, question: AnswerQuestion, *, answerable: bool) -> A
     """Keep a question that was written or edited by hand and return it; without an id it is a new one.
 
     Each new passage is looked up in its document: one without a page (0) gets the page that it is found on. InputError
-    for words that no document says, for a question without any, and for one that is `answerable` by no passage.
+    for words that no document says, for a question without words, and for an `answerable` one without a passage.
     """
     words = " ".join(question.question.split())
     if not words:
@@ -169,7 +172,7 @@ def remove_questions(desk: Desk, ids: Sequence[str]) -> tuple[RemovedQuestion, .
 
 @act("curator", "Restoring test questions")
 def restore_questions(desk: Desk, removed: Sequence[RemovedQuestion]) -> None:
-    """Bring back questions that were removed, each at its place, without what quotes a document erased meanwhile."""
+    """Put removed questions back, each at its place, without quotations of documents erased meanwhile."""
 
     def restored(now: Sequence[AnswerQuestion]) -> list[AnswerQuestion]:
         questions = [one for one in now if one.id not in {back.question.id for back in removed}]
@@ -207,7 +210,7 @@ def exported_questions(desk: Desk) -> bytes:
 
 @act("reader")
 def export_questions(desk: Desk, file: Path) -> int:
-    """Write the test questions to a file and return their number; InputError where it cannot be written."""
+    """Write the test questions to a file and return their number; InputError if it cannot be written."""
     questions = read_test_questions(desk.workspace)
     write_file(file, question_lines(questions).encode())
     return len(questions)
@@ -219,7 +222,10 @@ def exported_results(run: RecordedRun) -> bytes:
 
 
 def write_run(recorded: RecordedRun, folder: Path) -> tuple[Path, Path]:
-    """Write the rows of a run as CSV and all of it as JSON, for `sextant eval gate --against`; return both files."""
+    """Write the rows of a run as CSV and all of it as JSON; return both files.
+
+    `sextant eval gate --against` reads the JSON file.
+    """
     table, whole = (folder / f"{recorded.id}{ending}" for ending in (".csv", ".json"))
     folder.mkdir(parents=True, exist_ok=True)
     write_file(table, to_csv(*rows_table(recorded.run.rows)))
@@ -231,7 +237,7 @@ def write_run(recorded: RecordedRun, folder: Path) -> tuple[Path, Path]:
 def queue_test(desk: Desk, judge: str = "", judge_url: str = "", repeat: int = 1) -> Run:
     """Have the worker ask every test question; with a `judge` a second model judges the answers.
 
-    A test that is under way serves as well, and continues where it was paused. InputError where there is no question.
+    A test that is under way serves as well, and continues where it was paused. InputError if there is no question.
     """
     if not read_test_questions(desk.workspace):
         raise InputError(
@@ -246,7 +252,10 @@ def queue_test(desk: Desk, judge: str = "", judge_url: str = "", repeat: int = 1
 def ask_test_questions(
     desk: Desk, request: AnswersRequest, progress: Callable[[int, int, str], None] = lambda *_: None
 ) -> tuple[RecordedRun, str]:
-    """Ask every test question and keep the run; return it with a warning about questions that were left out."""
+    """Ask every test question and keep the run.
+
+    Return it with a warning about questions that were left out.
+    """
     run, left_out = measure_test(desk.engine, request, progress)
     named = "; ".join(one.question for one in left_out[:3])
     warning = kept_sentence(
@@ -258,7 +267,10 @@ def ask_test_questions(
 
 
 def _keep(desk: Desk, answers: Sequence[tuple[str, str]]) -> list[AnswerQuestion]:
-    """Keep answers, each named by its conversation and the time of its question, and return their test questions."""
+    """Keep answers as test questions, and return these.
+
+    Each answer is named by its conversation and the time of its question.
+    """
     kept = []
     for conversation, asked in answers:
         turn = _turn(desk, conversation, asked)

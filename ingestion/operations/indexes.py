@@ -1,4 +1,4 @@
-"""New indexes, held against the accepted answers before they answer, and those that wait for a decision."""
+"""New indexes: checked against the accepted answers before they go live, or waiting for a decision."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ def rebuild(
     anyway: bool = False,
     progress: Callable[[int, int, str], None] = lambda *_: None,
 ) -> int:
-    """Make both indexes anew, with `encode` the vectors too; return the number of passages in them.
+    """Build both indexes again, with `encode` the vectors too; return their number of passages.
 
-    Where a run of answers was accepted, the new indexes are asked its questions before they are put in place:
-    WorkspaceError where a figure fell by more than chance explains or they cannot be asked; then the old ones stay and
-    the new ones wait until somebody accepts or discards them. `anyway` leaves that out. An erasure that was broken off
-    is finished first, or else, where the old indexes are too damaged for it, in the new ones.
+    If a run of answers was accepted, the new indexes are first asked its questions. WorkspaceError if a figure falls by
+    more than chance explains, or if they cannot be asked. The old indexes then stay, and the new ones wait until an
+    admin accepts or discards them. `anyway` leaves this check out.
+
+    An interrupted erasure is finished first. If the old indexes are too damaged for it, it is finished in the new ones.
     """
     if anyway:
         check_role(desk.person, every_act()["accept_index"])
@@ -57,7 +58,7 @@ def rebuild(
 
 
 def _finish_erasures_now(desk: Desk) -> bool:
-    """Finish what was begun to be erased; return False where the indexes are too damaged for it."""
+    """Finish interrupted erasures; return False if the indexes are too damaged for it."""
     try:
         finish_erasures(desk)
     except (BackendError, WorkspaceError):
@@ -68,7 +69,10 @@ def _finish_erasures_now(desk: Desk) -> bool:
 def _reasons_to_wait(
     engine: Engine, accepted: KeptRun, progress: Callable[[int, int, str], None]
 ) -> Iterator[WorkspaceError]:
-    """Yield why a new index is not put in place: what fell below the accepted run, or why it could not be asked."""
+    """Yield the reasons for which a new index must wait.
+
+    They are measures that fell below the accepted run, or the error for which it could not be asked.
+    """
     try:
         result = ask_gate(engine, accepted, progress)
     except (InputError, BackendError) as error:
@@ -87,7 +91,7 @@ def _reasons_to_wait(
 
 @act("admin", "Accepting what answers are measured by", on="index")
 def accept_index(desk: Desk) -> int:
-    """Put the index that waits in place and return its number of passages; WorkspaceError where none waits."""
+    """Put the waiting index in place; return its number of passages. WorkspaceError if none waits."""
     children = desk.engine.collection.accept_waiting()
     enter(desk, "index")
     return children
@@ -95,14 +99,14 @@ def accept_index(desk: Desk) -> int:
 
 @act("admin", "Discarding an index", on="index")
 def discard_index(desk: Desk) -> None:
-    """Remove the index that waits; WorkspaceError where none does."""
+    """Remove the index that waits; WorkspaceError if none does."""
     desk.engine.collection.discard_waiting()
     enter(desk, "index")
 
 
 @act("curator", "Rebuilding the index")
 def queue_rebuild(desk: Desk, *, encode: bool = False, anyway: bool = False) -> Run:
-    """Have the worker make both indexes anew, as `rebuild` does."""
+    """Have the worker build both indexes again, as `rebuild` does."""
     if anyway:
         check_role(desk.person, every_act()["accept_index"])
     return queue_action(desk, "rebuild", {"encode": encode, "anyway": anyway})

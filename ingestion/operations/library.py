@@ -63,5 +63,5 @@ def _keep(desk: Desk, kind: str, value: object) -> None:
 
 
 def _kept(desk: Desk, kind: str) -> Any:
-    """Return what is kept of a kind for the person, None where nothing is."""
+    """Return the person's record of a kind, or None."""
     return json.loads(choice_of(desk.workspace, kind, desk.person) or "null")

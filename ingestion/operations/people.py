@@ -23,7 +23,7 @@ def list_people(desk: ActingPlace) -> list[Person]:
 
 @act("admin", "Giving a role", on_first=True)
 def set_role(desk: ActingPlace, address: str, role: str) -> Person:
-    """Give a person a role, also before the first login; InputError where no admin would be left."""
+    """Give a person a role, also before the first login; InputError if no admin would be left."""
     before, person = give_role(desk.workspace, address, role)
     if before != person.role:
         change = kept_sentence(

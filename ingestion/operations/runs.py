@@ -39,13 +39,13 @@ def run(desk: Desk, request: RunRequest) -> Run:
 
 @act("reader")
 def unfinished_runs(desk: Desk) -> list[Run]:
-    """Return the runs over the sources that are at work, wait or are paused, in the order in which they come."""
+    """Return the runs over the sources that are at work, wait or are paused, in their order."""
     found = (one for one in desk.jobs.runs(LATEST_RUNS) if one.active or one.status == "paused")
     return sorted((one for one in found if one.action == "run"), key=lambda one: one.id)
 
 
 def describe_request(request: RunRequest, named: int = 3, wording: Wording = ENGLISH) -> str:
-    """Return a request in words that name up to so many sources, and count more."""
+    """Return a request in words that name its first `named` sources and count the others."""
     message = wording.message
     names = ", ".join(wording.value("phase", phase) for phase in request.phases)
     if request.phases == PHASES:
@@ -76,7 +76,7 @@ def describe_request(request: RunRequest, named: int = 3, wording: Wording = ENG
 
 
 def describe_unfinished(run: Run, wording: Wording = ENGLISH) -> str:
-    """Return what a run that has not ended does and how far it is."""
+    """Return, in words, the work of an unfinished run and its progress."""
     progress, message = run.progress, wording.message
     standing = {"running": message("At work"), "paused": message("Paused")}.get(run.status, message("Waiting"))
     far = message("{standing}.", standing=standing)
@@ -94,7 +94,10 @@ def describe_unfinished(run: Run, wording: Wording = ENGLISH) -> str:
 
 @act("curator", "Controlling a run", on="")
 def control(desk: Desk, what: Control, id: int = 0) -> Run:
-    """Pause, resume or cancel a run, by its number or the latest that it applies to; return the run after it."""
+    """Pause, resume or cancel a run, and return it as it is then.
+
+    `id` is its number; 0 means the latest run to which the act applies.
+    """
     run = _choose(desk.jobs, id, _CONTROLLABLE[what])
     name_act(desk, f"run {run.id}: {what}")
     if what == "pause":
@@ -116,7 +119,7 @@ def _controlled(what: Control, id: int) -> str:
 
 @act("curator", "Starting a run in words")
 def understand(desk: Desk, words: str) -> Command | None:
-    """Return the request that words ask for, to be confirmed and run; None where they are not understood."""
+    """Return the request that words ask for, to be confirmed and run; None if they are not understood."""
     language_model, _ = desk.engine.language_model()
     return interpret(words, [source.code for source in desk.store.sources()], language_model)
 

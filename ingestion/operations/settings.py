@@ -30,16 +30,17 @@ def change_setting(desk: ActingPlace, name: str, value: str, author: str) -> Set
 
 @act("admin", "Resetting a setting", on_first=True)
 def reset_setting(desk: ActingPlace, name: str, author: str) -> None:
-    """Keep no value with the workspace, so that the default holds again; a damaged entry can be removed too."""
+    """Remove the value of a setting from the workspace, so that its default holds; also a damaged one."""
     author = signed(desk, author)
     remove_setting(desk.workspace, name)
     enter(desk, name, by=author)
 
 
 def describe_effect(setting: Setting, desk: Desk | None = None, wording: Wording = ENGLISH) -> str:
-    """Return when a change takes effect, in words; with a desk, what building the index again means for its documents.
+    """Return, in words, when a change of a setting takes effect.
 
-    How long that takes is known where it was done before.
+    With a desk, it adds the cost of building the index again for its documents. The duration is known if it was built
+    before.
     """
     message, counted = wording.message, wording.counted
     words = {
@@ -72,7 +73,7 @@ def describe_effect(setting: Setting, desk: Desk | None = None, wording: Wording
 
 
 def _rebuild_minutes(finished: Sequence[Run]) -> int:
-    """Return how many minutes the last encoding of all documents took, 0 where there was none."""
+    """Return how many minutes the last encoding of all documents took, 0 if there was none."""
     for run in reversed(finished):
         if run.action == "rebuild" and run.status == "done" and run.arguments.get("encode"):
             seconds = run.heartbeat - datetime.fromisoformat(run.started).timestamp()

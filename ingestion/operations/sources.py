@@ -1,4 +1,4 @@
-"""Acts of a person upon the list of sources: what is on it, where it begins, and what leaves it."""
+"""Acts of a person upon the list of sources: read it, add to it, change it and remove from it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ _CALL_SECONDS, _DISCOVERY_SECONDS = 20.0, 60.0
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """Sources taken off the list; `left` were found under them and stay, `run` takes documents out of the index."""
+    """Sources taken off the list.
+
+    `left` are the sources found under them, which stay. `run` takes their documents out of the index.
+    """
 
     codes: tuple[str, ...]
     left: tuple[str, ...]
@@ -45,13 +48,13 @@ class Removed:
 
 @act("curator", "Reading a list of sources")
 def read_list(desk: Desk, file: Path) -> SeedReport:
-    """Return what a list of sources or a folder of files would add; nothing is added."""
+    """Return the sources that a list or a folder of files would add; add nothing."""
     return read_seeds(file, desk.store.sources())
 
 
 @act("curator", "Adding sources")
 def add_list(desk: Desk, file: Path) -> SeedReport:
-    """Put what is new in a list of sources, or the files of a folder, on the list; return what was read."""
+    """Put the new sources of a list, or the files of a folder, on the list; return the reading."""
     report = read_list(desk, file)
     # One act through every door.
     with entered_as_begun(desk, add_sources.__name__, ""):
@@ -71,9 +74,9 @@ def add_list(desk: Desk, file: Path) -> SeedReport:
 
 @act("curator", "Adding sources", on="")
 def add_sources(desk: Desk, new: Sequence[SeedSource], corrected: Sequence[SeedSource] = ()) -> None:
-    """Put sources on the list, and give those that are `corrected` their new addresses.
+    """Put sources on the list, and give `corrected` ones their new addresses.
 
-    InputError where somebody else has just given the codes of new ones to others.
+    InputError if somebody else has just given the codes of new ones to others.
     """
     name_act(desk, _codes(new, corrected))
     desk.store.correct_addresses(corrected)
@@ -102,7 +105,7 @@ def _codes(new: Sequence[SeedSource], corrected: Sequence[SeedSource]) -> str:
 def correct_address(desk: Desk, code: str, address: str, author: str) -> SourceRecord:
     """Give a source its right address and return it; the next run begins there.
 
-    InputError for an address that cannot be fetched or is another source's, and for what no list gave an address.
+    InputError if it cannot be fetched, is another source's, or if no list gave the source an address.
     """
     author = signed(desk, author)
     check_codes(desk.store, [code])
@@ -131,7 +134,7 @@ def correct_address(desk: Desk, code: str, address: str, author: str) -> SourceR
 
 @act("curator", "Adding sources")
 def add_own_files(desk: Desk, files: Sequence[tuple[str, IO[bytes]]]) -> SeedReport:
-    """Keep named files in the workspace and put them on the list; those that cannot be read are not kept."""
+    """Keep named files in the workspace and put them on the list, without unreadable ones."""
     folder = own_files(desk)
     folder.mkdir(exist_ok=True)
     kept = [keep_upload(desk.workspace, name, data).parent for name, data in files]
@@ -151,7 +154,7 @@ def add_own_files(desk: Desk, files: Sequence[tuple[str, IO[bytes]]]) -> SeedRep
 def discover_sources(desk: Desk, address: str, contains: Sequence[str] = ()) -> SeedReport:
     """Return the sources that an address proposes, found within a minute; nothing is added.
 
-    InputError where the lists of its site hold no other address than the page itself.
+    InputError if the lists of its site hold no other address than the page itself.
     """
     config = read_ingestion_config(desk.workspace)
     hurried = replace(config, web=replace(config.web, total_seconds=_CALL_SECONDS, tries=1))
@@ -170,9 +173,9 @@ def discover_sources(desk: Desk, address: str, contains: Sequence[str] = ()) -> 
 
 @act("admin", "Removing sources", on_first=True)
 def remove_sources(desk: Desk, codes: Sequence[str], author: str) -> Removed:
-    """Take sources off the list with the files that were fetched or uploaded, and their documents out of the index.
+    """Take sources off the list, their files off the disk and their documents out of the index.
 
-    What conversations keep of a document stays; it goes only with one that is erased.
+    Conversations keep their quotations of a document, unless it is erased.
     """
     author = signed(desk, author)
     removed = check_codes(desk.store, codes)
@@ -190,14 +193,14 @@ def remove_sources(desk: Desk, codes: Sequence[str], author: str) -> Removed:
 
 @act("admin", "Removing sources")
 def queue_removal(desk: Desk, codes: Sequence[str], author: str, *, undo_seconds: float = 0) -> Run:
-    """Have the worker take sources off the list; for so many seconds the run can be cancelled first."""
+    """Have the worker take sources off the list, after `undo_seconds` in which it can be cancelled."""
     author = signed(desk, author)
     removed = check_codes(desk.store, codes)
     return queue_action(desk, "remove", {"codes": removed, "author": author, "undo_seconds": undo_seconds})
 
 
 def remove_kept_files(source: SeedSource, desk: Desk) -> None:
-    """Remove what the workspace has of a source's files: fetched, uploaded, and read."""
+    """Remove the files of a source from the workspace: fetched, uploaded, and read."""
     remove_files(desk.workspace, desk.store, source.code)
     upload = Path(source.path)
     if source.path and is_inside(own_files(desk), upload.parent):

@@ -1,7 +1,7 @@
 """The ordered phases over all sources; the only loop.
 
-A phase takes the sources that passed the one before and whose input, settings or version differ from those of its
-last outcome there. Nothing else is remembered, so that a run can be broken off at any instant and begun again.
+A phase takes the sources that passed the one before, if their input, settings or version have changed since their last
+outcome. Nothing else is remembered, so that a run can be broken off at any instant and begun again.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class _Run:
         ]
 
     def _pending(self, name: Phase, phase: SourcePhase, tools: Tools) -> dict[str, str]:
-        """Return the sources that the phase is to be run for, with the fingerprint of what it is run on."""
+        """Return the sources that the phase must run for, with the fingerprint of their inputs."""
         entries, chosen = self._store.entries(), _chosen(self._request, tools.records)
         pending: dict[str, str] = {}
         for code, record in tools.records.items():
@@ -157,8 +157,8 @@ class _Run:
     ) -> Generator[tuple[str, Outcome, float], None, None]:
         """Yield outcomes as they come.
 
-        No more sources are begun than can be worked on, so that a signal counts soon.
-        What a cancelled run breaks off has no outcome: it is as if it had not been begun.
+        No more sources are begun than can be worked on, so that a signal counts soon. A source that a cancelled run
+        breaks off has no outcome, as if it had not begun.
         """
         stops = WorkerStops(refused(tools.workspace), again=tools.again)
         workers = 1 if stops.one_at_a_time else phase.parallel(tools.config)

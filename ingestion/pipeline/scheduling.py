@@ -1,4 +1,4 @@
-"""Which sources a phase takes: those that came so far, and whose last outcome was made from something else.
+"""The sources that a phase takes: they came so far, and their last outcome has another fingerprint.
 
 Each phase is the `PHASE` of the module ingestion/<name>/phase.py.
 """
@@ -31,9 +31,10 @@ def find_phase(name: Phase) -> SourcePhase | CollectionPhase:
 
 
 def is_ready(phase: Phase, record: SourceRecord) -> bool:
-    """Return whether every earlier phase has let the source pass; a directory goes to the portals and no further.
+    """Return whether every earlier phase has let the source pass.
 
-    What a person has excluded is in no phase until it is restored.
+    A directory passes to the portals and no further. A source that a person excluded is in no phase until it is
+    restored.
     """
     if record.is_excluded:
         return False

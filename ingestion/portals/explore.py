@@ -39,7 +39,7 @@ _MOST_QUESTIONS, _MOST_TOLD = 10, 10
 
 @dataclass(slots=True)
 class _Walk:
-    """A portal being explored: what was found and seen so far, and how often something was left out."""
+    """A portal being explored: the documents found, the pages seen, and the number of omissions."""
 
     source: SeedSource
     tools: Tools
@@ -76,7 +76,7 @@ class _Walk:
                 self.found[key] = found
 
     def is_known(self, key: str) -> bool:
-        """Return whether the address is that of another source; if so it counts as left out."""
+        """Return whether another source has the address; it then counts as left out."""
         if key in self.own or key not in self.known:
             return False
         self.known_again.add(key)
@@ -121,8 +121,8 @@ def explore(source: SeedSource, download: Download, tools: Tools, *, known: Coll
     cannot be read is reported in `left_out`. Nothing found is a rejection, unless a page that could not be read may be
     there later. Of a file no more than its head is asked for: its licence has not been looked at.
 
-    `known` are the normal addresses of all other sources, without those that were found under this portal before:
-    they are neither found nor followed, so that portals which list each other end.
+    `known` are the normal addresses of all other sources, without those found under this portal before. They are
+    neither found nor followed, so that portals which list each other end.
     """
     if download.kind != "directory":
         return Outcome("skipped", "not_a_portal")
@@ -163,7 +163,7 @@ def _outcome(walk: _Walk, start: str) -> Outcome:
 
 
 def _explore(walk: _Walk, start: str, by_browser: bool) -> None:
-    """Walk the portal level by level. Refusal when its first page cannot be read."""
+    """Walk the portal level by level. Refusal if its first page cannot be read."""
     got = walk.fetcher.rendered(start, "The portal") if by_browser else walk.fetcher.get(start, promised=False)
     walk.visited[normal_url(start)] = got.fetched.url
     if got.catalogue:
@@ -282,7 +282,7 @@ def _languages(walk: _Walk, page: Page) -> Sequence[str]:
 
 
 def _visited(walk: _Walk, link: PageLink, above: Page) -> Page | None:
-    """Return the page behind a link, if its own links are to be looked at; what is a document is taken."""
+    """Return the page behind a link, if its links are to be followed; take it if it is a document."""
     walk.visited[normal_url(link.url)] = link.url
     try:
         got = walk.fetcher.look(link.url)
@@ -332,7 +332,7 @@ def _judged(walk: _Walk, page: Page, link: PageLink, above: Page) -> Page | None
 
 
 def _take_if_wanted(walk: _Walk, link: PageLink, led: PageLink, above: Page) -> None:
-    """Take a document whose name, or that of the link which led to it, is on the subject."""
+    """Take a document if its name, or the name of its link, is on the subject."""
     title, least = walk.source.title or above.name, walk.config.portals.direct_similarity
     wanted = any(link_similarity(one, title) >= least or names_document(one, above.address) for one in (link, led))
     if wanted or _asked(walk, link, above):

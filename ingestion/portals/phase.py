@@ -1,4 +1,4 @@
-"""Phase "portals": the documents that a portal offers become sources of their own."""
+"""Phase "portals": the documents that a portal offers become sources."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
 
 
 def _adopt(record: SourceRecord, outcome: Outcome, store: SourceStore) -> None:
-    """Put what a portal offers on the list, unless its address is there already.
+    """Put a document of a portal on the list, unless its address is there already.
 
-    Its code is {parent}.{n}, where n belongs to the address for ever.
+    Its code is {parent}.{n}, where n always belongs to this address.
     """
     if not isinstance(outcome.evidence, PortalFindings):
         return

@@ -25,7 +25,7 @@ def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
 def run(record: SourceRecord, tools: Tools) -> Outcome:
     """Score the text, compare it with the thresholds, and where a scope is set with that.
 
-    A file that the analyst has passes whatever is found, which is recorded.
+    A file of the analyst passes with any finding, which is recorded.
     """
     outcome = _judged(record, tools)
     return replace(outcome, status="done") if record.source.path else outcome

@@ -114,12 +114,12 @@ def published_points(characters: int, sections: int, reduction: float) -> Points
 
 
 def our_points(characters: int, sections: int, reduction: float) -> Points:
-    """Return the points of our own formula, without steps and fair to what is long or clean.
+    """Return the points of our formula, without steps and fair to long or clean texts.
 
-    As published, an empty text has 20 points, a law of 60,000 characters ten fewer than a leaflet of 2,000, and a text
-    that needed no cleaning ten fewer than one of which a tenth was furniture. Length: 25 points for each tenfold above
-    500 characters, so 50 from 50,000. Chunks: one for each child that it would be cut into. Sections: three for each
-    kind. Cleaning: 15 where a tenth or less was removed, falling to 0 at six tenths.
+    By the published formula an empty text has 20 points. A law of 60,000 characters has ten fewer than a leaflet of
+    2,000. A text that needed no cleaning has ten fewer than one with a tenth of furniture. Length: 25 points for each
+    tenfold above 500 characters, so 50 from 50,000. Chunks: one for each child that it would be cut into. Sections:
+    three for each kind. Cleaning: 15 where a tenth or less was removed, falling to 0 at six tenths.
     """
     length = min(50.0, 25.0 * math.log10(characters / 500)) if characters > 500 else 0.0
     cleaning = 15.0 * min(1.0, max(0.0, (0.6 - reduction) / 0.5))
@@ -155,7 +155,7 @@ def find_sections(extracted: ExtractedText) -> tuple[str, ...]:
 
     In nine languages.
 
-    A heading is a block that is marked as one or a short block of its own. "articles" are numbered ones.
+    A heading is a block that is marked as one, or a short block alone. "articles" are numbered ones.
     """
     tables = _tables()
     found: dict[str, None] = {}
@@ -190,7 +190,7 @@ def key_terms(text: str, language: str) -> tuple[str, ...]:
 def _refusal(
     source: SeedSource, extraction: Extraction, quality: Quality, config: QualityConfig
 ) -> tuple[OutcomeReason, str] | None:
-    """Return the first threshold that is not reached, and what a person reads of it."""
+    """Return the first threshold that is not reached, and its message."""
     title = extraction.title or source.title
     if entry := refused_title(title):
         return "title_refused", kept_sentence(
@@ -280,13 +280,13 @@ def _tables() -> _Tables:
 
 
 def readability(text: str, language: str) -> float:
-    """Return share 0..1 of the letters that stand in words of the language.
+    """Return the share 0..1 of letters in words of the language.
 
     Function words, or made of its usual pairs.
 
     Running text has .8 to .98, letters in a wrong order .2 to .45. A language without a table of pairs
-    (data/letter_pairs.toml) is judged by its function words alone: 1 where they are as frequent as a form has them,
-    less below. Without those too, and with few words, nothing is known, and that is 1.
+    (data/letter_pairs.toml) is judged by its function words alone. The share is 1 if they are as frequent as in a form,
+    and less below. Without those too, and with few words, nothing is known, and that is 1.
     """
     sample = _sample(text)
     pairs = usual_pairs().get(language)

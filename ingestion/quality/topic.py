@@ -34,7 +34,7 @@ _LEAST_LETTERS = 4
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The subject that documents must have: in a sentence, and by words of which a folded text's words begin."""
+    """The subject that documents must have: in a sentence, and by the beginnings of folded words."""
 
     about: str
     words: tuple[str, ...]
@@ -72,9 +72,9 @@ def judge_topic(
 ) -> TopicVerdict:
     """Return whether a text is within the scope, with the evidence; what stays in doubt is kept.
 
-    A word of the scope in the title, or many in the text, settle it. Else the text is held against the scope and
-    against what other public papers are about; only what has next to none of the words, does not name the scope in its
-    opening and is far nearer to another subject is out. The model is asked about the rest.
+    A word of the scope in the title, or many in the text, settle it. Else the text is compared with the scope and with
+    other subjects of public papers. It is out only if three things hold. It has next to none of the words, does not
+    name the scope in its opening, and is far nearer to another subject. The model is asked about the rest.
     """
     found = _words(scope, title)
     if found:

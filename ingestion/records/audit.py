@@ -1,6 +1,6 @@
 """Audit: who changed what in the collection, and when; lines of the log that are never changed.
 
-An act has a line when it begins and another with what became of it, so that one that was killed leaves its first.
+An act has a line for its beginning and another for its end, so that a killed act leaves its first.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ActOutcome = Literal["done", "failed", "running", "interrupted", "begun", "uncha
 class AuditEntry:
     """One change of the collection; `person` is the key of who made it, empty for the local person.
 
-    `on` names what was changed, never what a document says: that goes with the document.
+    `on` names the changed object, never a document's words, which go with the document.
     """
 
     when: str
@@ -55,7 +55,7 @@ _CURRENT: ContextVar[_Begun | None] = ContextVar("the act that is carried out", 
 def begun(workspace: Path, entry: AuditEntry, *, resumes: bool = False) -> Iterator[None]:
     """Enter that an act begins, and that it failed or changed nothing, unless it was entered meanwhile.
 
-    One that `resumes` what an interrupted act on the same began is that act.
+    An act that `resumes` an interrupted one on the same object continues it.
     """
     unended = _unended(read_lines(workspace, "act")) if resumes else []
     resumed = next((one.of for one in unended if (one.act, one.on) == (entry.act, entry.on)), "")
@@ -76,7 +76,7 @@ def begun(workspace: Path, entry: AuditEntry, *, resumes: bool = False) -> Itera
 
 
 def name_begun(on: str, by: str) -> None:
-    """Enter what the act under way is upon and by whom, which was not known when it began."""
+    """Enter the object and person of the act under way, unknown when it began."""
     act = _CURRENT.get()
     if act is not None and (act.entry.on, act.entry.by) != (on, by):
         act.entry = replace(act.entry, on=on, by=by)
@@ -95,7 +95,7 @@ def _end(act: _Begun, outcome: ActOutcome) -> None:
 def append_entry(workspace: Path, entry: AuditEntry) -> None:
     """Add an entry at the end of the log, as what became of the act under way.
 
-    Without a name of its own it bears the name of that act. It is on the disk when this returns.
+    Without a name it bears the name of the act under way. It is on the disk when this returns.
     """
     act = _CURRENT.get()
     if act is not None:

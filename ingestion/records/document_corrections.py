@@ -1,4 +1,4 @@
-"""Corrections and confirmations of documents by people: lines of the log, beside the extracted values."""
+"""Corrections and confirmations of documents by people: lines of the log, apart from extracted values."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ SAID = "corrections said"
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A person's value of a field; wins over every other, whatever is run again.
+    """A person's value of a field; it wins over every extractor, also in later runs.
 
-    `code` is that of a source, or where a file came from that was added by itself. `values` has one element, or any
-    number for a list field; none means that the field is empty. `when` is an ISO time; entries of one `batch` were
-    made together.
+    `code` is that of a source, or the origin of an added file. `values` has one element, or any number for a list
+    field; none means that the field is empty. `when` is an ISO time. Entries of one `batch` were made together.
     """
 
     code: str
@@ -50,7 +49,7 @@ def correction_line(one: Correction) -> LogLine:
 
 
 def entered_corrections(workspace: Path, code: str = "") -> list[Correction]:
-    """Return what was ever corrected, oldest first: of one document, of all without a code."""
+    """Return all corrections, oldest first: of one document, of all without a code."""
     return [_correction(line) for line in read_lines(workspace, "correction", code)]
 
 
@@ -67,9 +66,10 @@ def standing(entries: Iterable[Correction]) -> list[Correction]:
 
 
 def undoing(entries: Iterable[Correction], field: str = "", batch: str = "") -> list[Correction]:
-    """Return the entries that undo what was last done to a document and still counts; of one field where it is named.
+    """Return the entries that undo the last correction in force, of one `field` if it is named.
 
-    What was done together is undone together. Of a `batch` that is named, only what nobody has corrected since.
+    Corrections made together are undone together. With a `batch`, its corrections are undone unless a later one
+    replaced them.
     """
     listed = list(entries)
     order = {id(one): place for place, one in enumerate(listed)}
@@ -83,7 +83,7 @@ def undoing(entries: Iterable[Correction], field: str = "", batch: str = "") -> 
 
 
 def corrected(found: Iterable[FieldValue], given: Iterable[Correction]) -> list[FieldValue]:
-    """Return extracted values with people's in the place of those of the same field."""
+    """Return extracted values, with the values of people in place of those of the same field."""
     listed, by_field = list(found), {one.field: one for one in given}
     values = [one for one in listed if one.field not in by_field]
     # What a person agreed with is still justified by the sentence that it was extracted from.

@@ -1,4 +1,4 @@
-"""Erasures that have begun: noted before their first step, so that a killed one is finished by whoever writes next."""
+"""Erasures that have begun, noted before their first step so that the next writer finishes them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rag_engine.storage.records import bodies, delete_record, reading, write_rec
 
 @dataclass(frozen=True, slots=True)
 class BegunErasure:
-    """An erasure that was asked for: of which document, by whom and why; `code` is that of its source on the list."""
+    """A requested erasure: its document, who asked for it and why; `code` is that of the listed source."""
 
     key: int
     document_id: str
@@ -59,7 +59,7 @@ def end_erasure(workspace: Path, erasure: BegunErasure) -> None:
 
 @contextmanager
 def erasing(workspace: Path) -> Iterator[None]:
-    """Hold the lock of the one process that erases; WorkspaceError where another one does."""
+    """Hold the lock of the one process that erases; WorkspaceError if another one does."""
     lock = FileLock(workspace / "erase.lock")
     try:
         lock.acquire(timeout=0)

@@ -23,10 +23,10 @@ def known_people(workspace: Path) -> tuple[Person, ...]:
 
 
 def welcome(workspace: Path, identity: str, address: str, name: str) -> Person:
-    """Return the person whom a provider knows by an identity, with the present name and role; a new one is a reader.
+    """Return the person of a provider's identity, with the present name and role.
 
-    A verified address belongs to the first identity that comes with it, with the role that was given to it. To others,
-    such as those whom another provider knows by it, it gives nothing.
+    A new person is a reader. A verified address belongs to the first identity that comes with it, with the role given
+    to the address. Later identities, such as those of another provider, gain nothing from it.
     """
     people = _by_key(workspace)
     found = _find(people, identity, address)

@@ -1,4 +1,4 @@
-"""Quarantine of downloaded files: those of a source that does not pass are kept apart.
+"""Quarantine of downloaded files: files of a source that does not pass are kept apart.
 
 Nothing is deleted: a file moves to quarantine with its source's refusal and back when that is lifted.
 """
@@ -19,7 +19,7 @@ _WITHOUT_FILE = ("acquisition", "portals")
 
 
 def file_of(workspace: Path, download: Download) -> Path | None:
-    """Return the downloaded file, wherever it is; None where it is gone or there never was one."""
+    """Return the downloaded file, wherever it is; None if it is gone or there never was one."""
     return next((path for path in _paths_of(workspace, download.path) if path.is_file()), None)
 
 
@@ -41,9 +41,9 @@ def sort_file(workspace: Path, record: SourceRecord) -> None:
 
 
 def remove_files(workspace: Path, store: SourceStore, code: str, sha256: str = "") -> None:
-    """Remove every file that was ever fetched for the source (with this hash), with what was read from it.
+    """Remove every file that was fetched for the source (with this hash), with its extracted text.
 
-    What another source was fetched as well stays: by its path, and a text by its content.
+    A file that another source shares stays: by its path, and a text by its content.
     """
     files = store.files()
     others = [one for one in files if one.code != code]
@@ -65,7 +65,7 @@ def remove_file(workspace: Path, download: Download) -> None:
 
 
 def _paths_of(workspace: Path, path: str) -> tuple[Path, ...]:
-    """Return where the file of a download may be, in its folder and in quarantine; nothing for a path of no file."""
+    """Return the places of a download's file, in its folder and in quarantine; none without a path."""
     if not path:
         return ()
     return inside(workspace, path), inside(folders.quarantine(workspace), Path(path).name)

@@ -1,6 +1,7 @@
-"""Files that broke their reader, and sources that stopped a worker: not tried again unchanged unless somebody asks.
+"""Files that broke their reader and sources that stopped a worker; both are tried again on request.
 
-They are small files of the workspace and no rows of the catalog, so that they are there however their process ended.
+A change of the file also leads to a new try. They are small files outside the catalog, so that they survive the end of
+any process.
 """
 
 from __future__ import annotations
@@ -52,7 +53,10 @@ class RefusedFile:
 
 
 class RefusedFiles:
-    """The refusals of one reader of files, in a folder of the workspace; with `again` they are tried once more."""
+    """The refusals of one reader of files, in a folder of the workspace.
+
+    With `again` the refused files are tried once more.
+    """
 
     def __init__(self, folder: Path, reader: str, *, again: bool = False) -> None:
         self._folder = folder
@@ -60,9 +64,9 @@ class RefusedFiles:
         self._again = again
 
     def read(self, extractor: Extractor, path: Path, sha256: str) -> FileReading:
-        """Return what is read from the file with this hash; Refusal at once where it was refused before.
+        """Return the reading of the file with this hash; Refusal at once if it was refused before.
 
-        One that was too slow gets twice the time of before when it is tried again.
+        A file that was too slow gets twice the former time on a new try.
         """
         known = self._find(sha256)
         if known is not None and not self._again:
@@ -133,7 +137,7 @@ class WorkerStops:
 
     @contextmanager
     def at(self, name: str, what: str) -> Iterator[None]:
-        """Note that the worker is at `name` for as long as the block lasts; Refusal where it stopped two of them."""
+        """Note that the worker is at `name` while the block lasts; Refusal if it stopped two workers."""
         path = self._folder / f"{hashlib.sha256(name.encode()).hexdigest()}.begun"
         stops = 0 if self._again else int(read_json(path).get("stops", 0))
         if stops >= _MOST_STOPS:
@@ -171,8 +175,8 @@ def _mark(path: Path, stops: int) -> None:
 def blame_nobody() -> None:
     """Take back that this process is at something: it ends because it was asked to.
 
-    A mark that another thread is writing is waited for; what the thread of this call was writing, as where a signal
-    broke in, is never finished.
+    A mark that another thread is writing is waited for. A mark that this thread was writing is never finished, as when
+    a signal broke in.
     """
     _ending.set()
     deadline = time.monotonic() + _MARKED_SECONDS

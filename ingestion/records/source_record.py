@@ -76,7 +76,7 @@ def decisions_that_count(made: Iterable[Decision]) -> list[Decision]:
 
 
 class _Evidence(Generic[_Kind]):
-    """Evidence of a phase's latest outcome; None where the phase has not run or gave none of this kind."""
+    """Evidence of a phase's latest outcome; None if the phase has not run or gave none of this kind."""
 
     def __init__(self, phase: Phase, kind: type[_Kind]) -> None:
         self._phase, self._kind = phase, kind
@@ -88,7 +88,7 @@ class _Evidence(Generic[_Kind]):
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
-    """A source with the latest outcome of each phase and what people decided about it."""
+    """A source with the latest outcome of each phase and the decisions of people."""
 
     source: SeedSource
     outcomes: Mapping[Phase, Outcome]
@@ -118,7 +118,7 @@ class SourceRecord:
     def verdict(self) -> LicenceVerdict | None:
         """Return the licence verdict.
 
-        What the document reserves wins over its page; other evidence against it is a conflict.
+        A reservation in the document wins over its page; other evidence against it is a conflict.
         """
         verdict, extraction = self.page_verdict, self.extraction
         if verdict is None or self.licence_decided or extraction is None or not extraction.licence_marks:
@@ -135,7 +135,7 @@ class SourceRecord:
     def stopped(self) -> tuple[Phase, Outcome] | None:
         """The phase that the source did not pass, with its outcome; None while it passes or is indexed.
 
-        A directory ends at the portals: with the documents found, or with what the portals say.
+        A directory ends at the portals: with the documents found, or with their message.
         """
         ended: tuple[Phase, Outcome] | None = None
         for phase in PHASES:
@@ -160,13 +160,13 @@ class SourceRecord:
 
     @property
     def awaits_decision(self) -> bool:
-        """Whether a person's word on the licence is missing; what is decided waits for the next run alone."""
+        """Whether a person's word on the licence is missing; a decided source waits only for the next run."""
         at = self.stopped
         return at is not None and at[1].reason in ("licence_unclear", "licence_conflict") and not self.licence_decided
 
     @property
     def values(self) -> tuple[FieldValue, ...]:
-        """The description with people's corrections in place of what they correct, in the order of the fields."""
+        """The description with people's corrections in place of extracted values, in the order of the fields."""
         described = self.description.values if self.description else ()
         return tuple(sorted(corrected(described, self.corrections), key=lambda one: ALL_FIELDS.index(one.field)))
 
@@ -191,7 +191,7 @@ class SourceRecord:
 def described_metadata(record: SourceRecord, before: Metadata) -> Metadata:
     """Return the metadata of a document as the source record describes it.
 
-    What the collection alone knows stays as `before`: its place among the versions of its work.
+    Its place among the versions of its work, which the collection alone knows, stays as in `before`.
     """
     described = record.metadata
     return replace(before, year=described.year, **{field: getattr(described, field) for field in record.fields})
@@ -204,7 +204,7 @@ def as_extracted(metadata: Metadata) -> Description:
 
 
 def field_texts(metadata: Metadata, field: FieldName) -> tuple[str, ...]:
-    """Return the values of a field; none where it is empty."""
+    """Return the values of a field; none if it is empty."""
     value: str | tuple[str, ...] = getattr(metadata, field)
     return value if isinstance(value, tuple) else (value,) if value else ()
 
@@ -224,7 +224,7 @@ _NO_LICENCE = frozenset((
 def decided(record: SourceRecord) -> SourceRecord:
     """Return the source record with its outcomes as people's decisions leave them.
 
-    A decision on the licence sets its status; "restore" lets a source pass where a phase rejected it; an exclusion
+    A decision on the licence sets its status. "restore" lets a source pass where a phase rejected it. An exclusion
     keeps it out of the index.
     """
     outcomes = dict(record.outcomes)

@@ -1,7 +1,7 @@
 """The sources and what became of each in every phase, in the same database as the catalog.
 
-Only the latest outcome of a phase counts; every one that ever was stays in the history. What people say, and which
-sources and files there are, are lines of the log.
+Only the latest outcome of a phase counts; earlier ones stay in the history. The words of people, the sources and the
+files are lines of the log.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One line of a source's history; `event` is a phase or what a person did."""
+    """One line of a source's history; `event` is a phase or an act of a person."""
 
     code: str
     when: str
@@ -160,7 +160,7 @@ class SourceStore:
         return len(given) - len(self.add_new(given))
 
     def add_new(self, new: Iterable[SeedSource]) -> list[SeedSource]:
-        """Add sources and return those that were not, since their code is known already."""
+        """Add sources and return the others, whose code is known already."""
         left: list[SeedSource] = []
         added: list[str] = []
         with self._catalog.begin() as connection:
@@ -228,7 +228,7 @@ class SourceStore:
         return len(codes)
 
     def _log_sources(self, codes: Sequence[str], author: str = "") -> None:
-        """Enter in the log what the list has of these sources now; nothing of one that was removed."""
+        """Enter the present rows of these sources in the log; none of a removed source."""
         rows = self._catalog.read_in(sql.select(*_SOURCE), sources.c.code, codes)
         held = {str(row[0]): json.dumps(row) for row in rows}
         lines = (LogLine(kind="source", on=code, when=now(), by=author, said=held.get(code, "")) for code in codes)
@@ -327,7 +327,7 @@ class SourceStore:
         self.enter(given)
 
     def enter(self, given: Sequence[Correction]) -> None:
-        """Enter corrections of documents of any kind in the log; those of a source are in its history too."""
+        """Enter corrections of documents in the log; those of a source are in its history too."""
         stamped = [replace(one, when=one.when or now()) for one in given]
         known = self._documents([one.code for one in stamped])
         add_said(self._catalog.workspace, (replace(correction_line(one), **known.get(one.code, {})) for one in stamped))
@@ -350,7 +350,7 @@ class SourceStore:
         return decisions_that_count(map(decision_of, read_lines(self._catalog.workspace, "decision")))
 
     def entered_corrections(self, code: str = "") -> list[Correction]:
-        """Return what was ever corrected, oldest first: of one document, of all without a code."""
+        """Return all corrections, oldest first: of one document, of all without a code."""
         return entered_corrections(self._catalog.workspace, code)
 
     def corrections(self) -> list[Correction]:
@@ -360,7 +360,7 @@ class SourceStore:
     # --- one database from the other
 
     def take_from_log(self) -> None:
-        """Put what the log has of sources, their files and their history into a new catalog."""
+        """Put the sources in the log, their files and their history into a new catalog."""
         held = latest_lines(self._catalog.workspace, "source").values()
         names = [column.name for column in _SOURCE]
         rows = [dict(zip(names, json.loads(one.said), strict=True)) for one in held if one.said]
@@ -405,7 +405,7 @@ class SourceStore:
     def describe(self, documents: Sequence[DocumentRecord]) -> list[SourceRecord]:
         """Return the source records of documents, in their order.
 
-        Of a document that nothing is recorded of, what the catalog has counts as extracted.
+        For a document without records, the values in the catalog count as extracted.
         """
         listed = self.records() if any(one.source.startswith(FROM_LIST) for one in documents) else {}
         with reading(self._catalog.workspace) as connection:
@@ -444,7 +444,7 @@ class SourceStore:
     # --- what is costly to compute again
 
     def keep(self, name: str, code: str, fingerprint: str, value: str) -> None:
-        """Keep a computed value of a source until what it was made from changes."""
+        """Keep a computed value of a source until its inputs change."""
         with self._catalog.begin() as connection:
             _put(connection, kept, {"name": name, "code": code, "fingerprint": fingerprint, "value": value})
 
@@ -499,7 +499,7 @@ def _evidence_json(phase: Phase, outcome: Outcome) -> str:
 
 
 def _unquoted(evidence: object) -> object:
-    """Return the evidence on a licence without what was read on a page or in a file."""
+    """Return the evidence on a licence without the words of a page or a file."""
     if not isinstance(evidence, LicenceVerdict):
         return evidence
     marks = (one if one.layer in ("domain", "person") else replace(one, quote="") for one in evidence.marks)

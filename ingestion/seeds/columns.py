@@ -24,10 +24,10 @@ _ADDRESS = re.compile(r"(?:https?://|www\.)\S", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class SeedColumns:
-    """Columns by what they hold, from 0; None or empty where the sheet has none.
+    """Columns by their role, from 0; None or empty if the sheet has none.
 
-    `header` is the number of the row they were named in, 0 where no row names them. `names` are the headings as
-    they stand.
+    `header` is the number of the row they were named in, 0 if no row names them. `names` are the headings as they
+    stand.
     """
 
     urls: tuple[int, ...] = ()
@@ -46,9 +46,10 @@ class SeedColumns:
 
 
 def find_columns(rows: Sequence[Row]) -> SeedColumns:
-    """Return the columns of a sheet, judged by its first rows; a header may stand below titles and remarks.
+    """Return the columns of a sheet, judged by its first rows.
 
-    Without a header every column that holds a web address counts as one of addresses.
+    A header may follow titles and remarks. Without a header every column that holds a web address counts as one of
+    addresses.
     """
     best, best_score = SeedColumns(), 0.0
     for position, row in enumerate(rows[:_HEADER_WITHIN]):
@@ -90,7 +91,10 @@ def matched_roles(heading: str) -> tuple[tuple[Role, ...], float]:
 
 @dataclass(frozen=True, slots=True)
 class _Headings:
-    """The headings of data/seed_columns.toml: the role of each, those of two roles, and words of other properties."""
+    """The headings of data/seed_columns.toml.
+
+    They are the role of each, the headings with either of two roles, and words of other properties.
+    """
 
     roles: Mapping[str, Role]
     either: frozenset[str]

@@ -1,4 +1,4 @@
-"""Seeds that an address proposes: the entries of a sitemap or feed, or of those that a web page leads to."""
+"""Seeds from an address: the entries of its sitemap or feed, or of the lists that its page links to."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class _Search:
 
 
 def discover(url: str, web: Web, known: Sequence[SeedSource], *, contains: tuple[str, ...] = ()) -> SeedReport:
-    """Return the proposals from an address, with titles and dates where the lists give them; nothing is added.
+    """Return the proposals from an address, with the titles and dates of its lists; add nothing.
 
-    With `contains`, only entries whose address or title has one of the words, whatever its case and accents. Refusal
-    when the address itself cannot be fetched, InputError when it leads to no list.
+    With `contains`, only entries with one of the words in address or title; case and accents do not count. Refusal if
+    the address itself cannot be fetched, InputError if it leads to no list.
     """
     search = _Search(web, tuple(fold(word) for word in contains))
     body = _fetch(url, search)
@@ -64,7 +64,7 @@ def discover(url: str, web: Web, known: Sequence[SeedSource], *, contains: tuple
 
 
 def _from_page(url: str, body: bytes, search: _Search) -> None:
-    """Follow the lists that the page's head names, else those of robots.txt, else /sitemap.xml."""
+    """Follow the lists named in the page's head, else in robots.txt, else /sitemap.xml."""
     named = [urljoin(url, link) for link in read_page_lists(body)]
     _follow(deque((link, None) for link in named), search)
     if not search.entries:
@@ -82,7 +82,7 @@ def _from_page(url: str, body: bytes, search: _Search) -> None:
 
 
 def _follow(queue: deque[tuple[str, bytes | None]], search: _Search) -> None:
-    """Read the lists in order, and those that an index lists after them."""
+    """Read the lists in order, then the lists of an index."""
     while queue:
         address, body = queue.popleft()
         if body is None and normal_url(address) in search.visited:

@@ -34,7 +34,7 @@ _KINDS: dict[bytes, ListKind] = {
 
 @dataclass(frozen=True, slots=True)
 class FeedEntry:
-    """One address of a list; title and ISO date are "" where the list does not say."""
+    """One address of a list; title and ISO date are "" if the list does not say."""
 
     url: str
     title: str = ""
@@ -44,7 +44,7 @@ class FeedEntry:
 def unpack(body: bytes) -> bytes:
     """Return the bytes, unpacked if they are gzip.
 
-    InputError when they grow beyond what a sitemap may have.
+    InputError if they grow beyond what a sitemap may have.
     """
     if not body.startswith(b"\x1f\x8b"):
         return body
@@ -63,7 +63,7 @@ def unpack(body: bytes) -> bytes:
 
 
 def list_kind(body: bytes) -> ListKind:
-    """Return what a list of addresses is, by its outermost element; "" for anything else."""
+    """Return the kind of a list of addresses, by its outermost element; "" for anything else."""
     head = body[:65_536]
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         head = head.decode("utf-16", "replace").encode()
@@ -80,7 +80,7 @@ def list_kind(body: bytes) -> ListKind:
 
 
 def read_sitemap(body: bytes, most: int = 50_000) -> list[FeedEntry]:
-    """Return the addresses of a sitemap or sitemap index, up to `most`; InputError when it is no XML."""
+    """Return the addresses of a sitemap or sitemap index, up to `most`; InputError if it is no XML."""
     entries: list[FeedEntry] = []
     for place in _parse(body).iterchildren("{*}url", "{*}sitemap"):
         texts: dict[str, str] = {}
@@ -123,7 +123,7 @@ def read_entries(body: bytes) -> list[FeedEntry] | None:
 
 
 def read_page_lists(body: bytes) -> tuple[str, ...]:
-    """Return the addresses of the feeds and sitemaps that the links of a web page name, as they stand."""
+    """Return the addresses of feeds and sitemaps in the links of a web page, as they are written."""
     root = parse(body)
     links: list[str] = []
     for link in root.iter("link", "a") if root is not None else ():

@@ -89,8 +89,8 @@ class SeedReading:
 def match_seeds(reading: SeedReading, known: Sequence[SeedSource]) -> SeedReport:
     """Return the report on candidates, apart by address or path and by code, with their reader's reports.
 
-    Codes that a list brings are kept; the others get the next number of their prefix, in the order of the list, so
-    that the same list gives the same codes. No text of the report holds half a character, which no database takes.
+    Codes in a list are kept. The others get the next number of their prefix, in the order of the list, so that the same
+    list gives the same codes. No text of the report holds half a character, which no database takes.
     """
     candidates = [_whole(candidate) for candidate in reading.candidates]
     codes_of = {key_of(source.url, source.path): source.code for source in known}
@@ -160,7 +160,7 @@ def _is_correction(row: SeedSource, before: SeedSource) -> bool:
 
     The code is the same, and no title says otherwise.
 
-    What was found under a portal or is a file has no address that a list could correct.
+    A source under a portal and a file have no address that a list could correct.
     """
     titles = {" ".join(one.title.casefold().split()) for one in (row, before) if one.title.strip()}
     return bool(row.url and before.url) and not before.parent and len(titles) < 2

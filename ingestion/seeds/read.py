@@ -34,7 +34,7 @@ _TABLES = (".csv", ".tsv", ".tab")
 def read_seeds(path: Path, known: Sequence[SeedSource]) -> SeedReport:
     """Return the sources of a list that are not known yet.
 
-    InputError when it is no list or holds no address at all.
+    InputError if it is no list or holds no address at all.
 
     The kind of list is known by its content. A row is known when its address or path is, however it is spelt.
     """
@@ -221,7 +221,7 @@ def _candidates(
 
 
 def _read_lines(path: Path, reading: SeedReading) -> None:
-    """Add the addresses of a plain list: one or more a line, with a title beside them or not."""
+    """Add the addresses of a plain list: one or more a line, with or without a title."""
     with path.open(encoding=sniff_encoding(path), errors="replace") as file:
         for number, line in enumerate(file, 1):
             text = line.strip()
@@ -282,7 +282,7 @@ def _read_xml(path: Path, reading: SeedReading) -> None:
 
 
 def _is_sitemap_beside(index: Path, path: Path) -> bool:
-    """Return whether an index lies beside a sitemap of this path: reading seeds never uses the network.
+    """Return whether the folder of a sitemap has an index too: reading seeds never uses the network.
 
     The index names it, and may be anybody's.
     """
@@ -304,7 +304,7 @@ def add_entries(entries: Iterable[FeedEntry], name: str, reading: SeedReading) -
 
 
 def _read_folder(path: Path, reading: SeedReading) -> None:
-    """Add every file that can be read, described by the metadata.jsonl beside it where there is one."""
+    """Add every readable file, described by the metadata.jsonl of its folder if there is one."""
     inside = sorted(one for one in path.rglob("*") if one.is_file() and one.name != DESCRIPTIONS)
     files = [one for one in inside if not any(part.startswith(".") for part in one.relative_to(path).parts)]
     described = {folder: read_descriptions(folder) for folder in dict.fromkeys(one.parent for one in files)}

@@ -1,4 +1,4 @@
-"""The web addresses in a piece of text, and why something that looks like one is none that can be fetched."""
+"""The web addresses in a piece of text, and the reasons why others cannot be fetched."""
 
 from __future__ import annotations
 
@@ -29,18 +29,23 @@ _SHOWN = 80
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Addresses as they would be fetched, and reasons for what was meant as one and is none."""
+    """Addresses as they would be fetched, and reasons for the refused ones."""
 
     found: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
 
 
 def addresses_in(text: str, *, with_words: bool = False) -> Addresses:
-    """Return the addresses of a cell, separated by line ends, semicolons, commas, bars or spaces; each once.
+    """Return the addresses of a cell, each once.
 
-    Behind the address of a cell may stand a remark ("see https://... (visited 3 May 2021)"). Other words there mean
-    spaces inside of the address: they are read where it ends in the name of a file, and refused otherwise, never cut
-    off. A line of free text (`with_words`) may go on.
+    They are parted by line ends, semicolons, commas, bars or spaces. A remark may follow the address of a cell, as in
+    "see https://... (visited 3 May 2021)".
+
+    Other words after an address mean that it holds spaces. It is read if it then ends in the name of a file, and
+    refused otherwise. A line of free text (`with_words`) may go on.
+
+    >>> addresses_in("https://example.org/a; https://example.org/b").found
+    ('https://example.org/a', 'https://example.org/b')
     """
     found: list[str] = []
     refused: list[str] = []
@@ -87,7 +92,7 @@ def _without_remark(words: list[str], last: int) -> list[str]:
 
 
 def why_refused(address: str) -> str:
-    """Return why an address cannot be fetched, or "" when it can as far as its form tells."""
+    """Return why an address cannot be fetched, or "" if it can as far as its form tells."""
     if len(address) > _LONGEST:
         return kept_sentence("{text} is longer than {most:,} characters", text=_short(address), most=_LONGEST)
     try:

@@ -78,7 +78,7 @@ def read_delimited(path: Path) -> Iterator[Row]:
 
 
 def read_head(path: Path) -> bytes:
-    """Return the first four kilobytes; InputError when there is no such file, or it is a device or pipe."""
+    """Return the first four kilobytes; InputError if there is no such file, or it is a device or pipe."""
     if why := why_no_file(path):
         raise InputError("{why}.", help="Check the path.", why=why)
     try:
@@ -166,7 +166,7 @@ def read_workbook(path: Path) -> Iterator[Row]:
 
     A merged value is in each of its cells.
 
-    Refusal when the file is damaged, locked by a password, or unpacks to more than a workbook may.
+    Refusal if the file is damaged, locked by a password, or unpacks to more than a workbook may.
     """
     from openpyxl.reader.excel import ExcelReader
     from openpyxl.utils.exceptions import InvalidFileException

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The texts of a row, "" for an empty cell; `number` counts from 1 as the program that shows the sheet does.
+    """The texts of a row, "" for an empty cell; `number` counts from 1 as spreadsheets show it.
 
-    `links` holds the address behind a cell by its column (from 0), whatever text the cell shows. `unsaved` names the
-    columns whose formula was stored without its value.
+    `links` holds the address behind a cell by its column (from 0), even if the cell shows other text. `unsaved` names
+    the columns whose formula was stored without its value.
     """
 
     sheet: str
@@ -39,7 +39,11 @@ class RejectedRow:
 
 
 def column_letter(column: int) -> str:
-    """Return the letter of a column that counts from 0: A, B, ... Z, AA."""
+    """Return the letter of a column that counts from 0: A, B, ... Z, AA.
+
+    >>> column_letter(27)
+    'AB'
+    """
     from openpyxl.utils import get_column_letter
 
     return get_column_letter(column + 1)

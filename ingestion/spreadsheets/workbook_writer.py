@@ -155,7 +155,7 @@ def _add_choices(written: Worksheet, sheet: Sheet) -> None:
 
 
 def _add_fills(written: Worksheet, sheet: Sheet) -> None:
-    """Colour cells by conditions, so that the colour follows what a person writes."""
+    """Colour cells by conditions, so that the colour follows a person's entry."""
     from openpyxl.formatting.rule import Rule
     from openpyxl.styles import PatternFill
     from openpyxl.styles.differential import DifferentialStyle
@@ -183,7 +183,7 @@ def _timeless(packed: io.BytesIO) -> bytes:
 
 
 def storable(text: str) -> str:
-    """Return the text without what a workbook cannot hold, cut with an ellipsis to what a cell can."""
+    """Return the text without forbidden characters, cut with an ellipsis to the length of a cell."""
     kept = _ILLEGAL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     if len(kept) * 2 <= LONGEST or len(kept.encode("utf-16-le")) // 2 <= LONGEST:
         return kept

@@ -1,4 +1,4 @@
-"""Coverage of a collection: how many documents there are of each value of a facet, of two together, and the gaps."""
+"""Coverage of a collection: numbers of documents by values of one facet or two, and the gaps."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class MissingYears:
 
 @dataclass(frozen=True, slots=True)
 class MissingSince:
-    """A frequent value of a facet of which there is no document after a year, though there are others."""
+    """A frequent value of a facet without documents after a year, though other values have some."""
 
     facet: DatedFacet
     value: str
@@ -56,7 +56,7 @@ class MissingPair:
 
 @dataclass(frozen=True, slots=True)
 class UnknownValues:
-    """Number of documents of which the value of a facet is not known."""
+    """Number of documents with an unknown value of a facet."""
 
     facet: KnownFacet
     documents: int
@@ -76,10 +76,10 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class CoverageGrid:
-    """Number of documents that have a value of one facet (rows) and one of another (columns), the `facets` in turn.
+    """Numbers of documents by a value of one facet (rows) and one of another (columns).
 
-    A column of years is named by its first and last. A document of several countries counts in each of them, in the
-    `totals` of a row once.
+    `facets` names them in this order. A column of years is named by its first and last year. A document of several
+    countries counts in each row, but once in the `totals`.
     """
 
     facets: tuple[str, str]
@@ -104,8 +104,8 @@ def coverage(records: Sequence[DocumentRecord]) -> Coverage:
 def coverage_grid(records: Sequence[DocumentRecord], rows: str, columns: str) -> CoverageGrid:
     """Return how many documents have each value of two facets together, the most frequent values first.
 
-    Years are put together to periods, from the earliest: "2015-2019", of which the first holds all that is older. What
-    is not known of a facet is a value at the end.
+    Years are grouped to periods, from the earliest: "2015-2019". The first period holds all older years. Unknown values
+    come last.
     """
     by_row, by_column = _counted(records, rows), _counted(records, columns)
     periods = _periods(by_column) if columns == "year" else {value: value for value in by_column}
@@ -119,9 +119,9 @@ def coverage_grid(records: Sequence[DocumentRecord], rows: str, columns: str) ->
 
 
 def filter_of_cell(grid: CoverageGrid, row: int, column: str) -> Filter:
-    """Return the filter for the documents that a cell counts; for its whole row where the grid has no such column.
+    """Return the filter for the documents of a cell, or of its whole row without such a column.
 
-    Empty where there is nothing to filter by: no document, or a value that is not known.
+    It is empty if there is nothing to filter by: no document, or an unknown value.
     """
     value = grid.rows[row]
     whole_row = column not in grid.columns
@@ -131,7 +131,7 @@ def filter_of_cell(grid: CoverageGrid, row: int, column: str) -> Filter:
 
 
 def _periods(by_year: Mapping[str, int]) -> dict[str, str]:
-    """Return the period of each year, the years in order, what is not known last."""
+    """Return the period of each year, the years in order, unknown years last."""
     years = [int(year) for year in by_year if year != UNKNOWN]
     if not years:
         return {UNKNOWN: UNKNOWN}
@@ -165,9 +165,9 @@ def _counted(records: Iterable[DocumentRecord], name: str) -> dict[str, int]:
 
 
 def _missing_years(counts: Mapping[str, int]) -> list[MissingYears]:
-    """Return the runs of years within the collection's own of which there is no document, the latest first.
+    """Return the runs of years without a document, between years with documents, the latest first.
 
-    What is older than most of the collection says little: a constitution of 1949 leaves no gap until 2010.
+    Years older than most of the collection say little: a constitution of 1949 leaves no gap until 2010.
     """
     known = sorted(int(year) for year in counts if year != UNKNOWN)
     if len(known) < _LEAST_YEARS:
@@ -180,7 +180,7 @@ def _missing_years(counts: Mapping[str, int]) -> list[MissingYears]:
 
 
 def _missing_since(records: Sequence[DocumentRecord]) -> list[MissingSince]:
-    """Return the frequent countries and hazards whose newest document is much older than the newest of all."""
+    """Return frequent countries and hazards whose newest document is much older than the newest of all."""
     newest = max((one.metadata.year or 0 for one in records), default=0)
     gaps: list[tuple[int, MissingSince]] = []
     facets: tuple[DatedFacet, ...] = get_args(DatedFacet)
@@ -219,7 +219,7 @@ def _missing_pairs(records: Sequence[DocumentRecord], counts: Mapping[str, Mappi
 
 
 def _unknown(counts: Mapping[str, Mapping[str, int]]) -> list[UnknownValues]:
-    """Return the facets that are not known of every document, the one that lacks most first."""
+    """Return the facets that some documents lack, the most often missing one first."""
     facets: tuple[KnownFacet, ...] = get_args(KnownFacet)
     gaps = [UnknownValues(facet, counts[facet][UNKNOWN]) for facet in facets if UNKNOWN in counts[facet]]
     return sorted(gaps, key=lambda gap: -gap.documents)

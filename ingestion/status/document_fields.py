@@ -1,4 +1,4 @@
-"""Fields of a described document: what is shown, what is missing or unsure, and what a person changed."""
+"""Fields of a described document: shown, missing, unsure, and changed by a person."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def documents(source_records: Iterable[SourceRecord]) -> list[SourceRecord]:
 
 
 def shown_values(record: SourceRecord) -> dict[FieldName, tuple[str, ...]]:
-    """Return what a document has in each field, as the index takes it."""
+    """Return the values of a document's fields, as the index takes them."""
     metadata = record.metadata
     return {field: field_texts(metadata, field) for field in record.fields}
 
 
 def unchecked_fields(record: SourceRecord) -> list[FieldName]:
-    """Return the fields with an extracted value that nobody has confirmed; remarks need none."""
+    """Return the fields with an extracted value and no confirmation; remarks need none."""
     said = {one.field for one in record.values if one.source in ("person", "seed")}
     known = {"notes", *STATED_FIELDS, *said}
     return [field for field, values in shown_values(record).items() if values and field not in known]
@@ -62,7 +62,7 @@ def changed_fields(
     vocabulary: Mapping[FieldName, Sequence[str]],
     note: str = "",
 ) -> list[Correction]:
-    """Return what a person changed of a document's fields; InputError for an impossible value."""
+    """Return the fields of a document that a person changed; InputError for an impossible value."""
     before = shown_values(record)
     changed: list[Correction] = []
     for field, values in after.items():

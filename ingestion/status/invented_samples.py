@@ -1,4 +1,4 @@
-"""The invented samples that a new workspace may begin with, told from what people have added."""
+"""The invented samples of a new workspace, told from the documents that people add."""
 
 from __future__ import annotations
 

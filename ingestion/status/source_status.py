@@ -55,7 +55,7 @@ class SourceStatus:
 class FunnelStage:
     """A stage of the funnel.
 
-    Sources that reached it, and those that were stopped on the way to it, by reason.
+    Sources that reached a stage, and the sources stopped on the way to it, by reason.
     """
 
     name: str

@@ -87,7 +87,7 @@ class SourceFacts:
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """A source at present, None where it was taken off the list, and its history, oldest first."""
+    """A source at present, None if it was taken off the list, and its history, oldest first."""
 
     code: str
     present: SourceFacts | None
@@ -178,7 +178,7 @@ def source_report(store: SourceStore, code: str) -> SourceReport:
 
 
 def title_beside_code(record: SourceRecord) -> str:
-    """Return the title to show behind the code; "" where there is none but the code itself."""
+    """Return the title to show behind the code; "" if there is none but the code itself."""
     title = record.metadata.title
     return "" if title == record.source.code else title
 
@@ -263,7 +263,7 @@ def next_due(source_records: Iterable[SourceRecord]) -> int:
 
 
 def review_report(source_records: Collection[SourceRecord], decisions: Sequence[Decision]) -> ReviewReport:
-    """Return what a person has to decide, with the evidence, and what was decided."""
+    """Return the pending decisions of a person, with the evidence, and the decided ones."""
     waiting = [
         UndecidedSource(
             code=one.source.code,
@@ -297,7 +297,7 @@ def marks_of(record: SourceRecord) -> tuple[LicenceMark, ...]:
 
 
 def in_quarantine(source_records: Iterable[SourceRecord]) -> list[SourceRecord]:
-    """Return what a person may restore: erased, or rejected after its file had come."""
+    """Return the sources that a person may restore: erased, or rejected after their file had come."""
     return [
         one
         for one in source_records
@@ -335,7 +335,7 @@ class RunningSource:
 def running_sources(
     progress: Progress, latest: Sequence[Event], titles: Mapping[str, str], started: str
 ) -> list[RunningSource]:
-    """Return the sources that the phase is at, those that come next, and those it has ended.
+    """Return the sources at work in the phase, the next ones, and the ended ones.
 
     `latest` are events, the newest first; so far back as they reach.
     """

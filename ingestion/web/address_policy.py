@@ -1,8 +1,8 @@
-"""Address policy: public addresses over http(s) may be connected to, and what an explicit list allows besides.
+"""Address policy: the public addresses over http(s), and the exemptions of an explicit list.
 
-Deciding is pure; the names are looked up by a function that comes in as an argument, once for each connection, and
-the connection is then made to the very address that was judged. A name that changes its answer in between (DNS
-rebinding) gains nothing by it.
+A pure function decides. Names are looked up by a function given as an argument, once for each connection. The
+connection then goes to the very address that was judged. A name that changes its answer in between (DNS rebinding)
+gains nothing by it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?\Z")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An address that may be asked for as far as its text tells; `url` is in normal form, without a fragment."""
+    """An address whose text is allowed; `url` is in normal form, without a fragment."""
 
     url: str
     scheme: str
@@ -74,7 +74,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Exemption:
-    """An entry of the list of intranet places: a network, a host or all hosts under a suffix, for one port or all."""
+    """An intranet exemption: a network, a host or all hosts under a suffix, for one port or all."""
 
     network: Network | None = None
     host: str = ""
@@ -92,12 +92,18 @@ class Exemption:
 
 
 def read_exemptions(entries: Sequence[str]) -> tuple[Exemption, ...]:
-    """Return the intranet exemptions (host, host:port, *.suffix, address, network); InputError for anything else."""
+    """Return the intranet exemptions that the entries name.
+
+    An entry is host, host:port, *.suffix, address or network; InputError for any other.
+    """
     return tuple(_exemption(entry) for entry in entries)
 
 
 def read_target(url: str) -> Target:
-    """Return the target of an address; Refusal (url_missing, url_invalid, address_forbidden) if it is forbidden."""
+    """Return the target of an address.
+
+    Refusal (url_missing, url_invalid, address_forbidden) if it is forbidden.
+    """
     if not url.strip():
         raise Refusal("url_missing", "There is no address.")
     try:
@@ -123,7 +129,10 @@ def read_target(url: str) -> Target:
 
 
 def is_public(address: Address) -> bool:
-    """Return whether the address is on the public internet; forms that wrap an IPv4 address are not, but for NAT64."""
+    """Return whether the address is on the public internet.
+
+    IPv6 forms that wrap an IPv4 address are not; of NAT64 the wrapped address decides.
+    """
     if isinstance(address, ipaddress.IPv4Address):
         return not any(address in block for block in _V4_CLOSED)
     if address.scope_id:
@@ -156,7 +165,7 @@ def checked(host: str, port: int, addresses: Sequence[str], exemptions: Sequence
 def check_port(
     host: str, port: int, addresses: Sequence[str], exemptions: Sequence[Exemption], named: Collection[HostAndPort] = ()
 ) -> None:
-    """Raise Refusal for a port other than those of the web, unless it is named, or the host is exempted."""
+    """Raise Refusal for a port other than 80 and 443, unless it is named or the host is exempted."""
     if port in PORTS.values() or (host.lower(), port) in named:
         return
     if any(one.covers_host(host.lower(), port) for one in exemptions):
@@ -175,9 +184,10 @@ def addresses_to_connect(
     seconds: float,
     named: Collection[HostAndPort] = (),
 ) -> tuple[str, ...]:
-    """Return the addresses at which the host may be reached; Refusal (address_forbidden, host_unknown, timed_out).
+    """Return the addresses of a host that may be connected to.
 
-    `named` are the places that may be reached at another port than those of the web.
+    Refusal (address_forbidden, host_unknown, timed_out) otherwise. `named` are the hosts that may be reached at a port
+    other than 80 and 443.
     """
     if problem := _refusable_host(host):
         raise _forbidden(host, problem)
@@ -246,7 +256,7 @@ def _split_port(entry: str) -> tuple[str, int | None]:
 
 
 def _refusable_host(host: str) -> str:
-    """Return what is wrong with the way the host is written, or ""."""
+    """Return the fault in the way the host is written, or ""."""
     if host.endswith("."):
         return kept_sentence("its host is written with a dot at its end")
     if ":" in host or not _NUMERIC.match(host.rpartition(".")[2]):

@@ -84,10 +84,10 @@ def open_browser(
     resolve: Resolve = resolve_by_system,
     named: Collection[HostAndPort] = (),
 ) -> ChromiumBrowser | None:
-    """Return a browser, to be closed at the end; None where there is none or it is switched off.
+    """Return a browser, to be closed at the end; None if there is none or it is switched off.
 
-    `politeness` are those of the HttpWeb beside it, so that both keep one turn at each host; without them the browser
-    brings its own. `named` are the places, host and port, that the list of sources names.
+    `politeness` is shared with the HttpWeb, so that both keep one turn at each host; without it the browser brings its
+    own. `named` are the places, host and port, that the list of sources names.
     """
     executable = find_chromium() if config.browser else None
     if executable is None:
@@ -153,7 +153,7 @@ class ChromiumBrowser:
             self._turn.release()
 
     def render(self, url: str) -> Fetched:
-        """Return the page as it is after its scripts ran, as UTF-8 HTML in `body`."""
+        """Return the page after its scripts ran, as UTF-8 HTML in `body`."""
         return self._call(url, lambda browser: render_page(browser, url, self._config, self._politeness, self._proxy))
 
     def download(self, url: str, into: Path, *, max_bytes: int | None = None) -> Fetched:
@@ -252,7 +252,7 @@ class _BrowserThread:
 
     @property
     def alive(self) -> bool:
-        """Return whether the browser may be given work: nobody stopped or killed it."""
+        """Return whether the browser may be given work: it is neither stopped nor killed."""
         return self.healthy and bool(self.processes())
 
     def kill(self) -> None:

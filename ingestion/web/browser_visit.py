@@ -1,6 +1,6 @@
 """One visit of Chromium to one address.
 
-Where it goes, what it may not load, and the file it comes upon.
+It follows the address, holds back forbidden loads, and keeps the file that the way leads to.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ class Visit:
 def render_page(
     browser: Browser, url: str, config: WebConfig, politeness: PolitenessPolicy, proxy: CheckedProxy
 ) -> Fetched:
-    """Return the page after its scripts ran; Refusal when there is none."""
+    """Return the page after its scripts ran; Refusal if there is none."""
     end = time.monotonic() + config.browser_seconds
     proxy.begin(config.page_bytes + _OVERHEAD_BYTES)
     with _visiting(browser, url, config, politeness, proxy) as visit:
@@ -240,7 +240,7 @@ def download_file(
 ) -> Fetched:
     """Return the file that the address, or the page behind it, leads to without a click.
 
-    Refusal when there is none.
+    Refusal if there is none.
     """
     end = time.monotonic() + config.browser_seconds
     proxy.begin(most + _OVERHEAD_BYTES)
@@ -318,7 +318,7 @@ def _become_quiet(page: Page, end: float) -> None:
 
 
 def _await_text(visit: Visit, end: float) -> None:
-    """Wait until the text of the page stays as it is; longer for a page that shows next to nothing so far."""
+    """Wait until the text of the page no longer changes; longer for a page that is nearly empty."""
     started = changed = time.monotonic()
     length = -1
     while not visit.ended and (now := time.monotonic()) < min(end, started + _DRAWING_SECONDS):

@@ -52,13 +52,13 @@ class _Cached:
 
 
 class CachedWeb:
-    """A Web that asks another one only for what it does not hold.
+    """A Web that asks another one only for addresses that it does not hold.
 
     For several threads, and several processes.
 
-    Whole answers (status 200) are cached, refusals are not. Older than `fresh_seconds`, an answer is asked for with
-    its validators, and stays when it has not changed. Beyond `most_bytes` the oldest go. A call with validators of
-    its own goes to the network, and so does every call after `forget`.
+    Whole answers (status 200) are cached, refusals are not. Older than `fresh_seconds`, an answer is asked for with its
+    validators, and stays when it has not changed. Beyond `most_bytes` the oldest go. A call with validators goes to the
+    network, and so does every call after `forget`.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class CachedWeb:
     ) -> Fetched:
         """Fetch as `ingestion.protocols.Web.fetch`, without a request where a fresh answer is cached.
 
-        What was asked for with another `accept` is another answer.
+        A request with another `accept` has another answer.
         """
         key = f"{accept} {_address(url)}"
         # One call at a time for one key: the second finds what the first one got.
@@ -120,7 +120,7 @@ class CachedWeb:
         self._cache.close()
 
     def _read(self, key: str) -> _Cached | None:
-        """Return the cached answer; None where there is none that this version can read."""
+        """Return the cached answer; None if there is none that this version can read."""
         try:
             entry = json.loads(self._cache.get(f"head {key}", default=""))
             fields = entry["fetched"]
@@ -129,7 +129,7 @@ class CachedWeb:
             return None
 
     def _given(self, key: str, cached: _Cached, into: Path | None, max_bytes: int | None) -> Fetched | None:
-        """Return the cached answer as the call wants it; None where its body is not what was stored."""
+        """Return the cached answer as the call wants it; None if its body has changed since it was stored."""
         fetched = cached.fetched
         most = max_bytes if max_bytes is not None or into is not None else self._page_bytes
         if most is not None and fetched.size > most:
@@ -171,9 +171,9 @@ class CachedWeb:
 def empty_cache(folder: Path) -> list[Path]:
     """Remove every answer from a cache, and return its folder where some stay.
 
-    What a killed process left goes too.
+    Files of a killed process go too.
 
-    Whoever uses the cache meanwhile asks the network again.
+    Users of the cache then ask the network again.
     """
     if not folder.is_dir():
         return []

@@ -1,4 +1,4 @@
-"""A forward proxy on loopback that connects only to checked addresses: the one way out that a browser is given."""
+"""A forward proxy on loopback that connects only to checked addresses, a browser's only way out."""
 
 from __future__ import annotations
 
@@ -48,12 +48,14 @@ class _OverLimit(Exception):  # noqa: N818 - never leaves this file
 
 
 class CheckedProxy:
-    """CONNECT and plain http on 127.0.0.1:`port`, in a thread of its own, while the context lasts.
+    """A proxy for CONNECT and plain http on 127.0.0.1:`port`, in a thread, while the context lasts.
 
-    It serves those who give the name USER and its `key`, so that no other program of this machine goes out by it. What
-    is refused ends without an answer, so that no page of ours can be mistaken for the site's, and its reason is kept in
-    `refusal_for`. `named` are places, host and port, that may be reached at another port than 80 and 443. `asked` are
-    the latest requests, as method and place.
+    It serves clients with the name USER and its `key`, so that no other program of this machine goes out by it. A
+    refused request ends without an answer, so that no page of ours is mistaken for the site's. `refusal_for` keeps its
+    reason.
+
+    `named` are the places, host and port, that may be reached at a port other than 80 and 443. `asked` are the latest
+    requests, as method and place.
     """
 
     def __init__(

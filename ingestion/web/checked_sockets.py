@@ -1,4 +1,4 @@
-"""Connections that are made to exactly the address that was checked, within a time, until they are called off."""
+"""Connections to exactly the address that was checked, within a time and until called off."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Countdown:
         return self._end - time.monotonic()
 
     def pause(self, seconds: float) -> None:
-        """Take so many seconds out of the count."""
+        """Leave `seconds` out of the count."""
         self._end += seconds
 
 
@@ -52,8 +52,8 @@ def counting(countdown: Countdown) -> Iterator[Countdown]:
 class CheckedSockets(httpcore.NetworkBackend):
     """Network backend of httpcore: the name is looked up, checked and connected to in one go.
 
-    Each single read is cut to what is left of the call, so that neither headers nor a body that come byte by byte
-    last longer. `abort` makes all reads and writes, now and later, end at once.
+    Each single read is cut to the remaining time of the call. Headers or a body that come byte by byte thus last no
+    longer. `abort` makes all reads and writes, now and later, end at once.
     """
 
     def __init__(self, exemptions: Sequence[Exemption], resolve: Resolve, named: Collection[HostAndPort] = ()) -> None:
@@ -149,7 +149,7 @@ class _Stream(httpcore.NetworkStream):
         return self._stream.get_extra_info(info)
 
     def shut_down(self) -> None:
-        """Shut the connection down: whoever reads or writes at the moment sees its end."""
+        """Shut the connection down; a read or write in progress sees its end."""
         connection = self._stream.get_extra_info("socket")
         if isinstance(connection, socket.socket):
             with suppress(OSError):

@@ -55,9 +55,9 @@ _FEWEST_LETTERS = 20
 def decode(body: bytes, charset: str = "") -> str:
     """Return the text of an HTML document; `charset` is what its server declared.
 
-    The byte order mark decides, then the declared charset, then that of a meta element or XML declaration, then UTF-8.
-    A charset that reads more letters as damaged than as whole is passed over. What none of them reads is identified
-    by its bytes where it is not in Latin letters, and is Windows-1252 otherwise, as browsers have it.
+    The byte order mark decides, then the declared charset, then a meta element or XML declaration, then UTF-8. A
+    charset that reads more letters as damaged than as whole is passed over. A document that none of them reads is
+    identified by its bytes if it is not in Latin letters. Otherwise it is Windows-1252, as browsers have it.
     """
     for mark, name in _BYTE_ORDER_MARKS:
         if body.startswith(mark):
@@ -70,7 +70,10 @@ def decode(body: bytes, charset: str = "") -> str:
 
 
 def parse(page: bytes | str, charset: str = "") -> html.HtmlElement | None:
-    """Return the tree of an HTML document without comments, fetching nothing; None where it holds no element."""
+    """Return the tree of an HTML document without comments; None if it holds no element.
+
+    Nothing is fetched.
+    """
     text = page if isinstance(page, str) else decode(page, charset)
     # As bytes, for lxml refuses a str that declares an encoding of its own. Without huge_tree what is nested deeper
     # than 255 elements vanishes without a word; there are no entities in HTML that could make a small page large.
@@ -105,7 +108,7 @@ def _shallow(text: str) -> str:
 
 
 def clean(root: html.HtmlElement, *, menus: bool = False) -> None:
-    """Remove scripts, headers, footers, small forms and hidden elements; `menus` also what is named as a menu."""
+    """Remove scripts, headers, footers, small forms and hidden elements; with `menus` also menus."""
     etree.strip_elements(root, *_BOILERPLATE, with_tail=False)
     for element in root.xpath("//body//*[@hidden or @style]"):
         if element.get("hidden") is not None or HIDDEN.search(element.get("style", "")[:500]):
@@ -172,12 +175,15 @@ def _declared_charset(body: bytes) -> str:
 
 
 def _readable_as_ascii(declared: str) -> str:
-    """Return the declared charset; UTF-8 for UTF-16, for a declaration in UTF-16 could not be found this way."""
+    """Return the declared charset, but UTF-8 for UTF-16.
+
+    A declaration in UTF-16 could not be found as ASCII.
+    """
     return "utf-8" if declared.lower().startswith("utf-16") else declared
 
 
 def _decoded_as(body: bytes, name: str) -> str | None:
-    """Return the text in a charset; None where the charset is unknown or damages more letters than it reads."""
+    """Return the text in a charset; None for an unknown one or one that damages most letters."""
     try:
         text = body.decode("cp1252" if name in _WESTERN else name, "replace")
     except (LookupError, ValueError):

@@ -71,7 +71,7 @@ class HttpWeb:
 
     Close it at the end.
 
-    Every connection goes to an address that was checked, whatever a redirect or a name server says. Proxies in the
+    Every connection goes to a checked address; redirects and name servers change nothing about it. Proxies in the
     environment are not used. `named` are the places that may be reached at another port than 80 and 443. `close` from
     another thread ends calls that are under way.
     """
@@ -117,8 +117,8 @@ class HttpWeb:
     ) -> Fetched:
         """Return the body in memory, or streamed to the file `into`; Refusal for everything else.
 
-        Without `max_bytes` the limit is the configured one for files with `into`, for pages without; what is declared
-        as a page is never larger than pages may be. With `accept` PAGES_ONLY a file ends at its head, with NotAPage.
+        Without `max_bytes` the limit is the configured one for files with `into`, and for pages without it. A declared
+        page is never larger than pages may be. With `accept` PAGES_ONLY a file ends at its head, with NotAPage.
         """
         most = max_bytes if max_bytes is not None else self._config.max_bytes if into else self._config.page_bytes
         conditional = _conditions(validators)
@@ -214,7 +214,7 @@ class HttpWeb:
             self._sockets.ended.wait(delay)
 
     def _delay_for(self, target: Target, answer: _Answer, attempt: int) -> float | None:
-        """Return the seconds until it is worth asking again; None when this answer is to be taken as it is."""
+        """Return the seconds until it is worth asking again; None if this answer is final."""
         asked = _retry_after(answer)
         if answer.status not in _PASSING:
             return None

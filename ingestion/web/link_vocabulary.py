@@ -21,7 +21,7 @@ _LONGEST_TEXT, _LONGEST_WORD = 600, 60
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Words and phrases to look for among plain words; "strateg*" and "*gesetz" stand for their compounds."""
+    """Words and phrases to find among plain words; "strateg*" and "*gesetz" match their compounds."""
 
     words: frozenset[str]
     beginnings: tuple[str, ...]
@@ -71,7 +71,7 @@ class PageThresholds:
 class PageWords:
     """All of data/pages.toml, every language in one; `languages` maps a language's names to its code.
 
-    `confidence` is that of each kind of verdict, `ranking` what a property adds to a link's score.
+    `confidence` is by kind of verdict, `ranking` the part of a property in a link's score.
     """
 
     policy: Lexicon
@@ -90,7 +90,7 @@ class PageWords:
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """Return the words of a text or file name as they are compared: lower case, without accents, humps parted."""
+    """Return the words of a text or file name for comparison: lower case, no accents, camel case parted."""
     parted = _HUMP.sub(" ", text[:_LONGEST_TEXT])
     return tuple(word[:_LONGEST_WORD] for word in _WORD.findall(fold(parted)))
 

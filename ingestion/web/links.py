@@ -49,9 +49,9 @@ _VIEWER = re.compile(r"view|embed|reader|pdfjs|flip", re.IGNORECASE)
 class PageLink:
     """A link with absolute address, its text (else title or label) and the language it names, if any.
 
-    `standing` says that the link is a line or an entry of its own, not a reference inside a sentence. `file` says
-    that the address or the link's declared type promises a document file. `context` is what the link's row or entry
-    says where the link itself only says "PDF" or "Download".
+    `standing` says that the link is a separate line or entry, not a reference inside a sentence. `file` says that the
+    address or the link's declared type promises a document file. `context` holds the words of the link's row or entry,
+    if the link itself only says "PDF" or "Download".
     """
 
     url: str
@@ -168,7 +168,7 @@ def base_of(root: html.HtmlElement, address: str) -> str:
 
 
 def absolute(href: str | None, base: str) -> str:
-    """Return the http(s) address that a link leads to, without its fragment; "" where it leads to none."""
+    """Return the http(s) address that a link leads to, without its fragment; "" if it leads to none."""
     if not href or len(href) > _LONGEST_ADDRESS:
         return ""
     try:
@@ -201,7 +201,7 @@ def without_session(url: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """Return the host of an address in lower case, without "www."; "" where there is none."""
+    """Return the host of an address in lower case, without "www."; "" if there is none."""
     try:
         return (urlsplit(url).hostname or "").lower().removeprefix("www.")
     except ValueError:
@@ -209,7 +209,7 @@ def host_of(url: str) -> str:
 
 
 def path_of(url: str) -> str:
-    """Return the decoded path of an address; "" where it has none."""
+    """Return the decoded path of an address; "" if it has none."""
     try:
         return unquote(urlsplit(url).path)
     except ValueError:
@@ -279,7 +279,7 @@ def _context(anchor: html.HtmlElement) -> str:
 def _stands_alone(anchor: html.HtmlElement, text: str, blocks: dict[Element, tuple[int, int, str]]) -> bool:
     """Return whether a link begins its block or fills most of it.
 
-    `blocks` keeps the length of each, that of its links, and its beginning.
+    `blocks` keeps the length of each block, that of its links, and its beginning.
     """
     block: Element = anchor
     while (above := block.getparent()) is not None:

@@ -27,7 +27,7 @@ _KEPT_ATTRIBUTES = frozenset({"href", "colspan", "rowspan", "lang", "dir", "date
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page: `main` is what a reader came for, `text` its words on one line, `links` the links in it.
+    """A page: `main` is its content proper, `text` its words on one line, `links` the links in it.
 
     `base` is what relative links start from, `heading` the first h1, `generator` the program that made the page.
     `embedded` are documents that it shows in a frame or names in its head, `feeds` its alternate forms (address and

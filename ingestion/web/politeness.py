@@ -73,8 +73,8 @@ class PolitenessPolicy:
 
     Permission by robots.txt, and the wait at each host. For several threads.
 
-    robots.txt is read once a day for each origin (RFC 9309): where there is none (4xx) all is allowed, where the
-    server fails (5xx, or 429) nothing is for now.
+    robots.txt is read once a day for each origin (RFC 9309). Without one (4xx) all is allowed. If the server fails
+    (5xx, or 429) nothing is allowed for now.
     """
 
     def __init__(

@@ -94,7 +94,7 @@ def error_refusal(error: Exception, url: str) -> Refusal:
 def retry_after_seconds(value: str, now: datetime | None = None) -> float | None:
     """Return the seconds that a Retry-After header (a number or a date) asks to wait.
 
-    None where it says nothing.
+    None if it says nothing.
     """
     value = value.strip()
     if value.isascii() and value.isdigit():
@@ -121,7 +121,7 @@ def _words(error: Exception) -> str:
 
 
 def suggested_name(disposition: str) -> str:
-    """Return a safe file name without folders, or "" where none is suggested.
+    """Return a safe file name without folders, or "" if none is suggested.
 
     The extended form (filename*=UTF-8''...) wins over the plain one, as RFC 6266 asks. Encoded words (RFC 2047) and
     percent signs in the plain form are against the rules, but seen often enough.
@@ -147,7 +147,7 @@ def _decoded_name(value: str | tuple[str | None, str | None, str]) -> str:
 
 
 def head_of(urls: Sequence[str], status: int, media_type: str, charset: str, headers: Mapping[str, str]) -> Fetched:
-    """Return what the head of an answer tells, its body still to come."""
+    """Return the data in the head of an answer; its body is still to come."""
     return Fetched(
         tuple(urls),
         status,
@@ -206,7 +206,7 @@ class BrokenBody(Exception):  # noqa: N818 - a finding about the body
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A whole body: `content` is empty where it went to a file. `size` counts decoded bytes."""
+    """A whole body: `content` is empty if it went to a file. `size` counts decoded bytes."""
 
     content: bytes
     size: int

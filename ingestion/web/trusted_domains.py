@@ -1,4 +1,4 @@
-"""Hosts whose works are known to be free, or not, by their names alone: the domains of data/licences.toml."""
+"""Hosts whose names alone tell if their works are free: the domains of data/licences.toml."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def _trusted_domains() -> tuple[TrustedDomain, ...]:
 
 
 def domain_mark(url: str) -> LicenceMark | None:
-    """Return what the name of the host alone says, by whole labels; None for a host that is not in the table.
+    """Return the mark of a host's name, by whole labels; None for a host outside the table.
 
-    An address that browsers could read in another way, or that leads elsewhere by its query, has no mark.
+    An address has no mark if browsers could read it in another way, or if its query leads elsewhere.
     """
     if re.search(r"[\\\s\x00-\x20]", url):
         return None

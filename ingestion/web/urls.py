@@ -1,4 +1,4 @@
-"""An address in its normal form, so that two spellings of one address are equal, in one language or in any."""
+"""An address in its normal form, so that its spellings are equal, in one language or in any."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FILE_SUFFIX = re.compile(r"[-_.]([a-z]{2})(?=(?:\.[a-z]{3,5})?$)")
 
 @dataclass(frozen=True, slots=True)
 class AddressWords:
-    """Parts of addresses in data/addresses.toml; `written_out` are the languages whose names addresses use."""
+    """Parts of addresses from data/addresses.toml; `written_out` are languages that addresses spell out."""
 
     tracking: frozenset[str]
     tracking_prefixes: tuple[str, ...]
@@ -48,11 +48,15 @@ def address_words() -> AddressWords:
 
 
 def normal_url(url: str) -> str:
-    """Return the address without what does not change what is read; "" for what is not http(s).
+    """Return the address without parts that do not change the page; "" if it is not http(s).
 
-    Scheme and host are in lower case, "www.", default ports, user names, fragments, index pages, the last slash,
-    tracking and session parameters are left out, the parameters sorted, and percent-encoding is in one form. http and
-    https are one. The language stays: two languages are two addresses. This is for comparing, not for fetching.
+    Scheme and host are in lower case, parameters are sorted, and percent-encoding is in one form. "www.", default
+    ports, user names, fragments, index pages, the last slash, tracking and session parameters are left out. The schemes
+    http and https are one. The language stays: two languages are two addresses. This is for comparing, not for
+    fetching.
+
+    >>> normal_url("HTTP://Example.org:80/a/?utm_source=x#top")
+    'https://example.org/a'
     """
     parts = _split(url)
     return _joined(*parts) if parts else ""
@@ -61,8 +65,8 @@ def normal_url(url: str) -> str:
 def url_of_any_language(url: str) -> str:
     """Return the normal address without its language, equal for the language variants of one page.
 
-    So report.pdf, report_fr.pdf and /fr/report.pdf are one; "" for what is not http(s). All places are looked at, for
-    an address may name its language twice (/en/report_en.pdf).
+    So report.pdf, report_fr.pdf and /fr/report.pdf are one; "" if it is not http(s). All places are looked at, for an
+    address may name its language twice (/en/report_en.pdf).
     """
     parts = _split(url)
     if parts is None:
@@ -101,7 +105,11 @@ def _joined(host: str, path: str, query: list[tuple[str, str]]) -> str:
 
 
 def registered_name(url: str) -> str:
-    """Return the part of the host's name that one registers: example.org, example.co.uk, a.github.io; "" for none."""
+    """Return the registrable domain of an address, or "" if it has none.
+
+    >>> registered_name("https://www.example.co.uk/a")
+    'example.co.uk'
+    """
     try:
         host = (urlsplit(url).hostname or "").rstrip(".")
     except ValueError:

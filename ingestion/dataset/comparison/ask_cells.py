@@ -55,7 +55,7 @@ _FAILURES = 3
 class CellsRequest:
     """Request for a run: the cells of a comparison at these questions and columns.
 
-    Only what was not asked or failed is asked; with `since` also what was asked before that moment.
+    Only cells that were not asked or failed are asked; with `since` also those asked before that moment.
     """
 
     comparison: str
@@ -73,7 +73,7 @@ class CellsRequest:
 class AskedCells:
     """Outcome of a run: how many cells were asked, how many failed, and the state of the comparison.
 
-    `counts` are those of its cells by status, none of a comparison that was deleted meanwhile.
+    `counts` gives the number of its cells by status; it is empty if the comparison was deleted meanwhile.
     """
 
     asked: int
@@ -116,8 +116,9 @@ def ask_cells(
 ) -> AskedCells:
     """Ask the cells of a request, and keep each before the next is asked.
 
-    `stopped` ends it after the cell it is at, and so does the removal of the comparison. A cell that fails is kept as
-    such and the next is asked; BackendError where the language model fails three times in a row, or at all of fewer.
+    `stopped` ends it after the cell it is at, and so does the removal of the comparison. A failed cell is kept as
+    failed, and the next is asked. BackendError if the language model fails three times in a row, or at all of fewer
+    cells.
     """
     comparison = store.require(request.comparison)
     labels = {column.key: column.label for column in comparison.columns}
@@ -155,7 +156,7 @@ def ask_cells(
 
 
 def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: str) -> ComparisonCell:
-    """Return the answer of a column to a planned question; BackendError where the language model fails.
+    """Return the answer of a column to a planned question; BackendError if the language model fails.
 
     The column is the place that is asked about: a country that the question names is neither searched first nor a
     reason to refuse. Of documents about several countries, passages on other countries alone are left out, unless the
@@ -193,7 +194,7 @@ def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: st
 
 
 def _written(engine: Engine, evidence: Evidence) -> Answer:
-    """Return the answer in words; BackendError where the language model fails."""
+    """Return the answer in words; BackendError if the language model fails."""
     generator, _ = engine.language_model()
     answer: Answer | None = None
     for part in engine.answer_from(evidence, generator):
@@ -205,7 +206,7 @@ def _written(engine: Engine, evidence: Evidence) -> Answer:
 
 
 def _with_records(cell: ComparisonCell, form: StructuredAnswer) -> ComparisonCell:
-    """Return the cell with the records of a form, each with what the form holds beside its list."""
+    """Return the cell with the records of a form, each with the fields of the form outside its list."""
     language = form.evidence.plan.language
     if not form.records:
         return replace(cell, short=insufficient(language), text=insufficient(language))

@@ -27,7 +27,7 @@ COUNTRY = "country"
 
 @dataclass(frozen=True, slots=True)
 class SearchEffort:
-    """Extent of the search for a cell: the passages of its documents, and those that were read closely."""
+    """Extent of the search for a cell: the passages of its documents, and the closely read ones."""
 
     documents: int
     passages: int
@@ -51,10 +51,10 @@ def _page(file: str, page: int) -> str:
 class ComparisonCell(SharedRecord):
     """The answer of a column to a question.
 
-    `short` is what the table shows, from the citation `lead` where it is a quotation; `text` the whole with its marks
-    [Source n], `asked` the moment in UTC. Where nothing was found, `citations` are the nearest passages. `found` are
-    the documents of all passages that were found, whether the answer cites them or not. Of a form, `records` are the
-    values of each record, stated by the citation of the same place.
+    `short` is the text in the table, from the citation `lead` if it is a quotation. `text` is the whole answer with its
+    marks [Source n], `asked` the moment in UTC. Where nothing was found, `citations` are the nearest passages. `found`
+    are the documents of all passages that were found, whether the answer cites them or not. Of a form, `records` are
+    the values of each record, stated by the citation of the same place.
     """
 
     question: str
@@ -74,17 +74,17 @@ class ComparisonCell(SharedRecord):
 
     @property
     def id(self) -> str:
-        """The id of the cell among those of every comparison: neither a question nor a column has two lines."""
+        """The id of the cell among the cells of every comparison: questions and columns have one line."""
         return f"{self.comparison}\n{self.column}\n{self.question}"
 
     @property
     def evidence(self) -> tuple[Citation, ...]:
-        """The quotes that bear the answer out: none where nothing was found."""
+        """The quotes that bear the answer out: none if nothing was found."""
         return () if self.status == "nothing found" else self.citations
 
     @property
     def first(self) -> Citation | None:
-        """The quote that the table names, None where there is none."""
+        """The quote that the table names, None if there is none."""
         return next(iter(self.evidence[self.lead :]), None)
 
     def source(self, place: Callable[[str, int], str] = _page) -> str:
@@ -252,9 +252,9 @@ def outdated_columns(comparison: Comparison, snapshot: Snapshot) -> frozenset[st
 def extended(
     comparison: Comparison, questions: Sequence[str] = (), columns: Sequence[ComparisonColumn] = ()
 ) -> Comparison:
-    """Return the comparison with more questions and columns, those that it has already left out.
+    """Return the comparison with more questions and columns, without those that it already has.
 
-    InputError for none of either, and for more than a table can show.
+    InputError if nothing is added, or if there is more than a table can show.
     """
     asked = tuple(dict.fromkeys((*comparison.questions, *questions)))
     known = {one.key: one for one in (*columns, *comparison.columns)}
@@ -296,9 +296,10 @@ def cites_any(cell: ComparisonCell, documents: Collection[str]) -> bool:
 
 
 def without_documents(cell: ComparisonCell, documents: Collection[str]) -> ComparisonCell | None:
-    """Return a cell without what it has of documents that were erased; None where it is to be asked again.
+    """Return a cell without its parts from erased documents; None if it must be asked again.
 
-    So is one that failed: a server may have repeated what it was given. A warning may name what was found.
+    A failed cell is asked again too: a server may have repeated the text of a document in its error. A warning may name
+    what was found.
     """
     if cell.status == "failed" or cites_any(cell, documents):
         return None

@@ -46,7 +46,7 @@ def comparison_workbook(
 
 
 def require_workbook_path(path: Path) -> None:
-    """Raise InputError where no workbook can be written: before a model has worked for hours."""
+    """Raise InputError if no workbook can be written: before a model has worked for hours."""
     if path.suffix.lower() != ".xlsx":
         raise InputError("{file} does not name a workbook.", help="End it in .xlsx.", file=path.name)
     if not path.parent.is_dir():
@@ -75,7 +75,7 @@ def _evidence_columns(form: AnswerSchema | None, words: Wording) -> tuple[tuple[
 
 
 def _table(comparison: Comparison, words: Wording) -> Sheet:
-    """Return a row for each question; below what was not found, how much was searched."""
+    """Return a row for each question; below an answer without findings, the extent of the search."""
     headings = [(storable(column.label), _COLUMN_WIDTH) for column in comparison.columns]
     sheet = Sheet(words.message("Comparison"), ((words.message("Question"), 40), *headings))
     for question in comparison.questions:

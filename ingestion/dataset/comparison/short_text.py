@@ -19,9 +19,9 @@ _FEWEST_WORDS = 10
 
 
 def best_quotation(text: str) -> tuple[int, str, int]:
-    """Return the best quotation of an answer that consists of them: its number from 0, its words, where they answer.
+    """Return the best quotation of an answer of quotations: its number from 0, words and place.
 
-    It is the first that is more than what opens a list; (0, "", 0) where the answer quotes nothing.
+    It is the first that does more than open a list; (0, "", 0) if the answer quotes nothing.
     """
     found = [_quotation(line) for line in answer_lines(text) if line.kind == "bullet"]
     whole = (number for number, (said, _) in enumerate(found) if not said.endswith(":"))
@@ -46,10 +46,13 @@ def without_marks(text: str) -> str:
 
 
 def shortened(text: str, language: str, answering: int = 0, most: int = MOST_WORDS) -> str:
-    """Return at most so many words of a text, whole sentences from the one that holds the place `answering`.
+    """Return whole sentences of a text, at most `most` words, from the sentence at `answering`.
 
-    A sentence that is longer is cut near that place, and so is what follows a very short one or opens a list; an
-    ellipsis stands for what is left out.
+    A longer sentence is cut near that place, and so is the text after a very short sentence or the opening of a list.
+    An ellipsis marks each cut.
+
+    >>> shortened("One two. Three four. Five six.", "en", most=4)
+    'One two. Three four. …'
     """
     spans = sentence_spans(text, language)
     if not spans:
@@ -69,7 +72,10 @@ def shortened(text: str, language: str, answering: int = 0, most: int = MOST_WOR
 
 
 def _cut(text: str, start: int, answering: int, most: int) -> str:
-    """Return words of a long sentence: from its start, or from a few before the place if that would be cut off."""
+    """Return words of a long sentence, from its start if that keeps the place `answering`.
+
+    Otherwise they begin a few words before it.
+    """
     words, before = text[start:].split(), len(text[start:answering].split())
     skipped = max(before - _WORDS_BEFORE, 0) if before > most * 3 // 4 else 0
     opened = "… " if start or skipped else ""

@@ -29,12 +29,12 @@ class ComparisonStore:
         return sorted(sorted(found, key=lambda one: one.id), key=lambda one: one.made, reverse=True)
 
     def find(self, id: str) -> Comparison | None:
-        """Return the comparison of this id, None where there is none."""
+        """Return the comparison of this id, None if there is none."""
         found = COMPARISONS.read_any(self._workspace, id)
         return found and self._with_cells(found)
 
     def require(self, id: str) -> Comparison:
-        """Return the comparison of this id; InputError where there is none."""
+        """Return the comparison of this id; InputError if there is none."""
         found = self.find(id)
         if found is None:
             raise InputError(
@@ -47,7 +47,7 @@ class ComparisonStore:
         COMPARISONS.write(self._workspace, replace(comparison, cells={}))
 
     def put_cell(self, id: str, cell: ComparisonCell) -> bool:
-        """Keep a cell in place of the former one; return False where its comparison has gone.
+        """Keep a cell in place of the former one; return False if its comparison has gone.
 
         One whose column is or that cites a document which was erased since it was asked is not kept, and none keeps
         its name.
@@ -69,7 +69,7 @@ class ComparisonStore:
             COMPARISONS.delete(self._workspace, id)
 
     def restore(self, comparison: Comparison) -> None:
-        """Keep a comparison as it was before a change, without what is of a document erased since."""
+        """Keep a comparison as it was before a change, without parts of documents erased since."""
         with _CELLS.changing(self._workspace):
             self.remove(comparison.id)
             # Erased, and perhaps added again.

@@ -99,7 +99,7 @@ def _blocks(container: Element, headings: Mapping[str, bool]) -> Iterator[DraftB
 
 
 def _rows(element: Element) -> Iterator[Element]:
-    """Yield the rows of a table; those of a table nested in a cell belong to that cell's text."""
+    """Yield the rows of a table; the text of a table nested in a cell belongs to that cell."""
     for child in element:
         if child.tag == f"{_W}tr":
             yield child
@@ -187,7 +187,7 @@ def _edge(package: Package, kind: str) -> list[DraftBlock]:
 
 
 def _value(element: Element, path: str) -> str:
-    """Return the w:val of a descendant, named without its name space; empty when there is none."""
+    """Return the w:val of a descendant, named without its name space; empty if there is none."""
     found = element.find("/".join(_W + step for step in path.split("/")))
     return "" if found is None else found.get(f"{_W}val", "")
 

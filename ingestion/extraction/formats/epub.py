@@ -23,7 +23,7 @@ _CHAPTERS = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
 
 
 def extract_epub(path: Path, limits: ExtractionLimits) -> Draft:
-    """Return the blocks of an EPUB, its title, its number of chapters, and those that could not be read."""
+    """Return the blocks of an EPUB, its title, its number of chapters, and the unreadable ones."""
     with open_package(path, limits) as package:
         encryption = package.find("META-INF/encryption.xml")
         if encryption is not None:

@@ -1,4 +1,4 @@
-"""Old and foreign office files: their OLE containers, and their conversion by LibreOffice to what our readers know."""
+"""Old and foreign office files: their OLE containers, and their conversion by LibreOffice."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ _SHARE = 0.8
 
 
 def stream_names(path: Path) -> frozenset[str]:
-    """Return the names at the top of an OLE container, not those of documents embedded in it; none when damaged."""
+    """Return the names at the top of an OLE container, without those inside embedded documents.
+
+    None are returned if it is damaged.
+    """
     try:
         with olefile.OleFileIO(path) as container:
             return frozenset(entry.name for entry in container.root.kids)

@@ -50,7 +50,7 @@ def _blocks(container: Element) -> Iterator[DraftBlock]:
 
 
 def _rows(element: Element) -> Iterator[Element]:
-    """Yield the rows of a table; those of a table nested in a cell belong to that cell's text."""
+    """Yield the rows of a table; the text of a table nested in a cell belongs to that cell."""
     for child in element:
         if child.tag == f"{_TABLE}table-row":
             yield child

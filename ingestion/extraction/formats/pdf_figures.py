@@ -140,7 +140,7 @@ def _is_caption(block: DraftBlock, figure: Figure) -> bool:
 def _place(blocks: Sequence[DraftBlock], figure: Figure) -> int:
     """Return where in the blocks a figure stands.
 
-    Not where a sentence goes on over the page's edge, nor in a title.
+    It is neither inside a sentence over the page's edge nor in a title.
     """
     texts = sum(block.kind != "note" for block in blocks)
     tops = [(place, block.lines[0].box) for place, block in enumerate(blocks[:texts])]

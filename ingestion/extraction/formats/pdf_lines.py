@@ -27,7 +27,7 @@ _LONGEST_HEAD = 100
 
 
 def open_pdf(path: Path) -> pymupdf.Document:
-    """Open a PDF without a message on standard error; Refusal when it is damaged or has a password."""
+    """Open a PDF without a message on standard error; Refusal if it is damaged or has a password."""
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)
     try:
@@ -45,11 +45,11 @@ def damaged_pdf(path: Path, cause: object) -> Refusal:
 
 
 def read_lines(path: Path, pages: Collection[int], *, numbered: bool = True) -> PrintedPages:
-    """Return the lines of the given pages (from 1) of a PDF, its page labels, and the outermost lines of all its pages.
+    """Return the lines of the given pages (from 1) of a PDF, its page labels and its margins.
 
-    The latter, which only an index needs, are read where the pages' own numbers are wanted (`numbered`).
+    The margins are the outermost lines of all its pages. Only an index needs them, so they are read only if `numbered`.
 
-    Extraction is meant to have read the file before: Refusal for what it would have refused.
+    Extraction must have read the file before: Refusal for the faults that it refuses.
     """
     margins: list[tuple[int, str]] = []
     lines: list[PlacedLine] = []
@@ -69,7 +69,7 @@ def read_lines(path: Path, pages: Collection[int], *, numbered: bool = True) -> 
 
 
 def _label(page: pymupdf.Page) -> str:
-    """Return the label of a page, "" where labels begin with a later one."""
+    """Return the label of a page, "" if labels begin with a later one."""
     try:
         return str(page.get_label())
     except IndexError:

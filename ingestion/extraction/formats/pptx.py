@@ -15,7 +15,10 @@ from ingestion.file_reading import ExtractionLimits
 
 
 def extract_pptx(path: Path, limits: ExtractionLimits) -> Draft:
-    """Return the blocks of a PPTX (title, bodies and tables as they lie, notes), its declared title, its slides."""
+    """Return the blocks of a PPTX, its declared title and its number of slides.
+
+    The blocks of a slide are title, bodies and tables by their place, and notes.
+    """
     from lxml.etree import XMLSyntaxError
     from pptx import Presentation
     from pptx.exc import PythonPptxError

@@ -21,7 +21,10 @@ _RULE = re.compile(r"[\s|:-]+$")
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a UTF-8 file, or of UTF-16 with a byte order mark; Refusal "not_utf8" for all else."""
+    """Return the text of a file in UTF-8, or in UTF-16 with a byte order mark.
+
+    Refusal "not_utf8" for any other encoding.
+    """
     raw = path.read_bytes()
     wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
@@ -49,7 +52,7 @@ def extract_markdown(path: Path) -> Draft:
 
 
 def text_blocks(text: str) -> Iterator[DraftBlock]:
-    """Paragraphs, which blank lines part; a list item begins a line of its own."""
+    """Yield the paragraphs of a text, parted by blank lines; a list item begins a line."""
     return _paragraphs(text, vocabulary_of(text.splitlines()))
 
 
@@ -64,7 +67,10 @@ def _paragraphs(text: str, vocabulary: frozenset[str]) -> Iterator[DraftBlock]:
 
 
 def markdown_blocks(text: str) -> Iterator[DraftBlock]:
-    """Headings, tables and paragraphs of Markdown; inline marks stay, since an analyst quotes what is written there."""
+    """Yield the headings, tables and paragraphs of Markdown.
+
+    Inline marks stay, since an analyst quotes the text as it is written.
+    """
     vocabulary = vocabulary_of(text.splitlines())
     pending: list[str] = []
     rows: list[str] = []

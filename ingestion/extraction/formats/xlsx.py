@@ -32,7 +32,10 @@ _Spans = dict[tuple[int, int], tuple[int, int]]
 
 
 def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
-    """Return the blocks of an XLSX (sheet names and rows, formulas by their last value), its title, its sheets."""
+    """Return the blocks of an XLSX, its title and its number of sheets.
+
+    The blocks are sheet names and rows; a formula gives its last value.
+    """
     from openpyxl import load_workbook
     from openpyxl.utils.exceptions import InvalidFileException
 
@@ -64,7 +67,7 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
 
 
 def _fitting(rows: Iterable[list[GridCell]], most: int) -> tuple[list[list[GridCell]], bool]:
-    """Return the first rows of so many characters, and whether there are more."""
+    """Return the first rows that fit in `most` characters, and whether all fit."""
     kept: list[list[GridCell]] = []
     for row in rows:
         most -= _characters(row)
@@ -132,7 +135,10 @@ def _printed(cell: Any) -> str:
 
 
 def shown(value: object) -> str:
-    """Return a cell as a reader sees it: nothing for empty, whole numbers without a decimal point, ISO dates."""
+    """Return the text of a cell as a spreadsheet shows it.
+
+    It is "" for an empty cell, without a decimal point for whole numbers, and in ISO form for dates.
+    """
     if value is None:
         return ""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:

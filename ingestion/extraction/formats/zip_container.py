@@ -27,7 +27,7 @@ _LARGEST = 32_767
 
 
 class Package:
-    """The parts of a zip-based document by their names; Refusal for one that is missing, damaged or locked."""
+    """The parts of a zip-based document by their names; Refusal for a missing, damaged or locked part."""
 
     def __init__(self, archive: zipfile.ZipFile, path: Path) -> None:
         self._archive = archive
@@ -55,17 +55,20 @@ class Package:
             raise damaged(self._path, f"its part {name!r} is not valid XML ({error.msg})") from error
 
     def find(self, name: str) -> Element | None:
-        """Return the root of an XML part; None where there is no such part."""
+        """Return the root of an XML part; None if there is no such part."""
         return self.xml(name) if name in self.names else None
 
     def stream(self, name: str) -> IO[bytes]:
-        """Open a part, to be read piece by piece; the errors are those of zipfile."""
+        """Open a part, to be read piece by piece; its errors are those of zipfile."""
         return self._archive.open(name)
 
 
 @contextmanager
 def open_package(path: Path, limits: ExtractionLimits | None = None) -> Iterator[Package]:
-    """Yield the document at a path; Refusal "damaged" when it is none, "too_large" when it claims to exceed limits."""
+    """Yield the parts of the document at a path.
+
+    Refusal "damaged" if it is no such document, "too_large" if it claims to exceed the limits.
+    """
     try:
         archive = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
@@ -112,7 +115,10 @@ def safe_parser() -> etree.XMLParser:
 
 
 def whole_number(stated: str | None, usual: int) -> int:
-    """Return the number that an attribute states, at most the largest that office programs take; else the usual one."""
+    """Return the number that an attribute states, or the usual one if it states none.
+
+    It is at most the largest number that office programs take.
+    """
     return min(int(stated), _LARGEST) if stated and _NUMBER.fullmatch(stated.strip()) else usual
 
 

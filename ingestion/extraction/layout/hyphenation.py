@@ -18,7 +18,7 @@ _CONJUNCTION = re.compile("und|oder|bzw|sowie|bis|and|or|to|et|ou|e|ed|o|y|u|ve|
 
 
 def vocabulary_of(texts: Iterable[str]) -> frozenset[str]:
-    """Return the words, in lower case, that stand whole inside lines: evidence for or against a hyphen."""
+    """Return the whole words inside lines, in lower case: evidence for or against a hyphen."""
     # Most words recur: parts between spaces are made one before the words in them are looked for.
     parts = {part for text in texts for part in text.lower().split()}
     return frozenset(word for part in parts for word in _WORD.findall(part))

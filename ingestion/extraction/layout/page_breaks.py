@@ -121,10 +121,10 @@ def _alike(size: float | None, other: float | None) -> bool:
 def without_running_heads(pages: Sequence[PageRows]) -> list[PageRows]:
     """Return the pages without the rows that recur in their margins or upright beside the text.
 
-    A row recurs when it is on at least three pages and on two fifths of them, so that headers which alternate
-    between left and right pages are found. One number in it may differ if it moves with the page's: "Page 3" and
-    "Page 4" on the next page are one row, "Article 3" and "Article 9" are two. A number on its own recurs on three
-    pages, since every chapter may have its own count.
+    A row recurs if it is on at least three pages and on two fifths of them. Headers that alternate between left and
+    right pages are thus found. One number in it may differ if it moves with the page's. "Page 3" and "Page 4" on the
+    next page are one row; "Article 3" and "Article 9" are two. A number on its own recurs on three pages, since every
+    chapter may have its own count.
     """
     if len(pages) < MINIMUM_PAGES:
         return list(pages)

@@ -32,7 +32,7 @@ def ends_sentence(text: str) -> bool:
 
 
 def body_size(pages: Iterable[PageRows]) -> float:
-    """Return the font size, in points, that most characters are set in; 0 when nothing was printed."""
+    """Return the font size, in points, that most characters are set in; 0 if nothing was printed."""
     sizes: Counter[float] = Counter()
     for page in pages:
         if not page.recognised:
@@ -63,7 +63,7 @@ def _draft(rows: Sequence[TextRow], kind: BlockKind, page: PageRows, vocabulary:
 def _noted(
     paragraphs: Sequence[list[TextRow]], page: PageRows, body: float
 ) -> tuple[list[list[TextRow]], list[list[TextRow]]]:
-    """Return the paragraphs of the text and those of the notes below it, each in reading order."""
+    """Return the paragraphs of the text and the notes below it, each in reading order."""
     texts: list[list[TextRow]] = []
     notes: list[list[TextRow]] = []
     after_note = False
@@ -206,9 +206,9 @@ class _Column:
 
 
 def aligned_table(rows: Sequence[TextRow], page: int) -> TableGrid:
-    """Return the table of rows of a page, each cell in the column that it stands in.
+    """Return the table of rows of a page, each cell in its column.
 
-    The columns are those of the rows that have as many cells as most; a cell that reaches over several is merged.
+    The columns are those of the rows with the most usual number of cells; a cell over several columns is merged.
     """
     columns = _columns(rows)
     laid: list[list[GridCell]] = []
@@ -255,7 +255,7 @@ def _columns(rows: Sequence[TextRow]) -> list[_Column]:
 
 
 def _placed(cells: Sequence[GridCell], columns: Sequence[_Column]) -> list[GridCell]:
-    """Return the cells of a row with empty ones in the columns that none stands in."""
+    """Return the cells of a row with an empty cell in each column without one."""
     row: list[GridCell] = []
     at = 0
     for number, cell in enumerate(cells):
@@ -273,7 +273,7 @@ def _placed(cells: Sequence[GridCell], columns: Sequence[_Column]) -> list[GridC
 
 
 def _reach(cell: GridCell, columns: Sequence[_Column]) -> tuple[int, int]:
-    """Return the first column that a cell stands in, and the one behind the last.
+    """Return the first column of a cell, and the column after its last.
 
     Else those of the nearest.
     """

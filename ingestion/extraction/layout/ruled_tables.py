@@ -149,7 +149,7 @@ def _is_in(inner: Box, boxes: Iterable[Box]) -> bool:
 
 
 def table_in(frame: Frame, words: Iterable[PlacedWord], page: int) -> TableGrid | None:
-    """Return the table in a frame; None where what it holds is not set in rows and columns."""
+    """Return the table in a frame; None if its content is not set in rows and columns."""
     box = frame.box
     inside = [word for word in words if _holds(box, word)]
     if len(inside) < 4:
@@ -184,7 +184,7 @@ def _ruled_columns(frame: Frame) -> list[float]:
 
 
 def _filled(columns: list[float], words: Sequence[PlacedWord], frame: Frame) -> list[float]:
-    """Return the edges of columns without those that hold nothing between them, as of a border."""
+    """Return the edges of columns without empty columns, such as that of a double border."""
     kept = list(columns)
     for start, end in pairwise(columns):
         if not any(start <= word.x < end for word in words):
@@ -200,7 +200,7 @@ def _filled(columns: list[float], words: Sequence[PlacedWord], frame: Frame) -> 
 
 
 def _apart(places: Iterable[float]) -> list[float]:
-    """Return the places in order, those that are next to each other as one."""
+    """Return the places in order, where places next to each other count as one."""
     kept: list[float] = []
     for place in sorted(places):
         if not kept or place - kept[-1] > SNAP:
@@ -213,7 +213,7 @@ def _holds(box: Box, word: PlacedWord) -> bool:
 
 
 def _lines(words: Iterable[PlacedWord]) -> list[_TextLine]:
-    """Return the words by the height at which they stand, each line from left to right."""
+    """Return the words by their height, each line from left to right."""
     lines: list[_TextLine] = []
     words = list(words)
     if len(words) == 1:
@@ -284,7 +284,7 @@ def _runs(line: _TextLine, gap: float) -> list[tuple[float, float]]:
 
 
 def _is_prose(lines: Sequence[_TextLine], columns: Sequence[float]) -> bool:
-    """Return whether two or more columns are full of words: then they are those of a page."""
+    """Return whether two or more columns are full of words, and so are columns of the page."""
     full = 0
     for start, end in pairwise(columns):
         lengths = [
@@ -365,7 +365,7 @@ class _Grid:
         return rows
 
     def rows(self, band: int, page: int) -> list[list[GridCell]]:
-        """Return the rows of a band: one, or as many as it has lines where figures stand on each of them."""
+        """Return the rows of a band: one a line if each line has figures, else a single one."""
         spans = self._spans(band)
         heights = [self._height(band, first) if self._ruled else 1 for first, _ in spans]
         found = [

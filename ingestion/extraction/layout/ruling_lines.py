@@ -1,4 +1,4 @@
-"""Ruled lines of a page: what is drawn of the frames of tables, joined to whole lines; pure geometry."""
+"""Ruled lines of a page: the drawn pieces of table frames, joined to whole lines; pure geometry."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ class _Groups:
         return at
 
     def join(self, kept: int, other: int) -> int:
-        """Join the groups of two numbers under that of the first, and return what stands for it."""
+        """Join the groups of two numbers, and return the number of the joined group."""
         root = self.root(kept)
         self._above[self.root(other)] = root
         return root

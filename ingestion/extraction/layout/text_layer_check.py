@@ -1,4 +1,4 @@
-"""Check of text layers against what the page shows: some fonts name other characters than they draw."""
+"""Check of text layers against the drawn page: some fonts name other characters than they draw."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _counted(lines: Iterable[str]) -> tuple[float, float, float]:
 
 
 def _word_letters(line: str) -> tuple[float, float]:
-    """Return the characters of a line's words, and of those that look like words."""
+    """Return the numbers of characters in a line's words, and in its likely words."""
     tokens = line.split()
     functions = _function_words()
     met = {token for token in tokens if token in functions}
@@ -130,7 +130,7 @@ def _looks_right(word: str, pairs: frozenset[str]) -> float:
 
 
 def _word_share(text: str) -> float:
-    """Return the share of letters in words of one language, the one that has most."""
+    """Return the share of letters in words of the language with the largest share."""
     words = _PART.findall(text)
     right = (sum(len(word) * _looks_right(word, pairs) for word in words) for pairs in usual_pairs().values())
     return max(right) / sum(map(len, words))

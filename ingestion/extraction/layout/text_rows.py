@@ -1,4 +1,4 @@
-"""Printed lines of a page to rows: what is side by side, with its cells kept apart; pure geometry."""
+"""Rows made of the printed lines side by side on a page, with cells kept apart; pure geometry."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TextRow:
 
     `cells` > 1 when wide gaps part it, and then `places` are they.
 
-    `table` is a table whose rules were found, of which this is all.
+    `table` is a table with known rules, which makes up the whole row.
     """
 
     text: str
@@ -75,7 +75,7 @@ class PageRows:
 def rows_of(lines: Sequence[PrintedLine]) -> tuple[TextRow, ...]:
     """Return printed lines of one block that stand side by side become one row, from left to right.
 
-    So do the lines of a cell that runs over several, when the cell beside it shows that they are one row.
+    So do the lines of a cell over several lines, if the cell beside it shows that they are one row.
     """
     rows: list[list[PrintedLine]] = []
     before: list[PrintedLine] = []

@@ -82,7 +82,7 @@ def is_workbook(blocks: Sequence[Block]) -> bool:
 
 
 def first_line(text: str, blocks: Sequence[Block]) -> str:
-    """Return the first line of the first page that could stand above a text; "" where there is none."""
+    """Return the first line of the first page that could head a text; "" if there is none."""
     if is_workbook(blocks):
         first = next(block for block in blocks if block.kind == "table")
         line = one_line(text[first.start : first.end].partition("\n")[0][:LONGEST_TITLE])
@@ -127,7 +127,7 @@ class PrintedTitle:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A line on the title's page; `number` is that of its block, and its size is 0 where it is not known."""
+    """A line on the title's page; `number` is that of its block, and its size is 0 if it is not known."""
 
     text: str
     kind: BlockKind
@@ -139,7 +139,7 @@ class _Piece:
 def printed_titles(text: str, blocks: Sequence[Block]) -> list[PrintedTitle]:
     """Return possible titles on the first page that has text, the likeliest first.
 
-    There are none where running text begins.
+    There are none if the page begins with running text.
     """
     front = _front(text, blocks)
     found = _by_size(front, _body_size(blocks)) if any(piece.size for piece in front) else _by_order(front)
@@ -192,7 +192,7 @@ def _front(text: str, blocks: Sequence[Block]) -> list[_Piece]:
 
 
 def _body_size(blocks: Sequence[Block]) -> float:
-    """Return the size in which most of the text is set, by characters; 0 where there are only headings."""
+    """Return the size in which most of the text is set, by characters; 0 if there are only headings."""
     weight: dict[float, int] = {}
     for block in blocks[:1_000]:
         if block.font_size and block.kind != "heading":
@@ -230,7 +230,7 @@ def _is_addition(group: Sequence[_Piece]) -> bool:
 
 
 def _may_be_title(piece: _Piece, body: float, hanging: bool) -> bool:
-    """Return whether a line stands out and names no body; below a line left hanging it may name one."""
+    """Return whether a line stands out and names no body; after an incomplete line it may name one."""
     prominent = piece.kind == "heading" or piece.size >= 1.1 * body > 0
     continues = _PATTERNS["addition"].match(piece.text) or (piece.text.isupper() and len(piece.text) < 120)
     return (
@@ -280,7 +280,7 @@ def _printed(group: Sequence[_Piece], joined: str, strength: float) -> PrintedTi
 
 
 def _by_order(front: Sequence[_Piece]) -> list[PrintedTitle]:
-    """Without sizes: the first heading, or the lines that stand alone above the first paragraph."""
+    """Return, without sizes, the headings, or else the lines alone above the first paragraph."""
     opening = list(takewhile(lambda piece: not _is_prose(piece), front[:_SIZELESS_FRONT]))
     headings = [piece for piece in opening if piece.kind == "heading" and not is_furniture(piece.text)]
     ranked = [(piece, 3.0 - 0.1 * rank) for rank, piece in enumerate(headings)]

@@ -28,8 +28,8 @@ _Network = Callable[[Any], Iterable[tuple[Any, str, float]]]
 def choose_ocr(choice: OcrChoice, limits: ExtractionLimits) -> OcrEngine | None:
     """Return the engine by name; "auto" is Tesseract when installed, else RapidOCR; None for "none".
 
-    Where EasyOCR has no weights, the engine of "auto" reads and says so. BackendError when Tesseract is asked for and
-    not installed.
+    If EasyOCR has no weights, the engine of "auto" reads, and a warning says so. BackendError if Tesseract is asked
+    for and not installed.
     """
     if choice == "easyocr" and readable_languages():
         return _NeuralOcr(load_easyocr, 0.3)
@@ -48,7 +48,7 @@ class _NeuralOcr:
         self.note = note
 
     def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
-        """For each picture its lines, columns from left to right; BackendError when the engine is not usable."""
+        """For each picture its lines, columns from left to right; BackendError if the engine is not usable."""
         for picture in pictures:
             grey = np.frombuffer(picture.samples, dtype=np.uint8).reshape(picture.height, picture.width)
             found = [line for line in self._network(grey) if line[2] >= self._least]
@@ -85,8 +85,8 @@ def _box_around(corners: Iterable[Iterable[float]]) -> Box:
 def columns_first(lines: Sequence[OcrLine]) -> tuple[OcrLine, ...]:
     """Return lines column by column, each column a block.
 
-    From the top down, a line continues the only open column above it; where columns part, the right one
-    opens a block of its own; a line that spans several columns closes them and opens the next.
+    From the top down, a line continues the only open column above it. If columns part, the right one opens a new block.
+    A line over several columns closes them and opens the next.
     """
     columns: list[list[OcrLine]] = []
     closed: set[int] = set()

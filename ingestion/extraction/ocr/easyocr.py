@@ -1,8 +1,8 @@
 """EasyOCR, run on a processor from weights that lie on this machine.
 
 EasyOCR asks torchvision for two things, the layers of VGG-16 and the step from a picture to a tensor. No build of
-torchvision loads beside the torch that everything else needs, and a torchvision that does not load takes
-sentence-transformers down with it; so EasyOCR is installed without it and given those two.
+torchvision loads with the torch that everything else needs. A torchvision that fails to load breaks
+sentence-transformers too. EasyOCR is therefore installed without it and given these two parts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ _VGG = (64, 64, 0, 128, 128, 0, 256, 256, 256, 0, 512, 512, 512, 0, 512, 512, 51
 
 
 def readable_languages(folder: Path | None = None) -> tuple[str, ...]:
-    """Return the languages that EasyOCR can read with the weights in a folder; none without them or without EasyOCR."""
+    """Return the languages that EasyOCR can read with the weights in a folder.
+
+    None are returned without the weights or without EasyOCR.
+    """
     folder = folder or easyocr_folder()
     if find_spec("easyocr") is None or not (folder / _DETECTOR).is_file():
         return ()
@@ -64,7 +67,10 @@ def load_easyocr() -> Callable[[Any], Iterable[tuple[Any, str, float]]]:
 
 @contextmanager
 def _torchvision() -> Iterator[None]:
-    """Let imports of torchvision find the two parts; others must find none, so the module is taken out again."""
+    """Let imports of torchvision find the two parts that EasyOCR needs, while the context lasts.
+
+    Other code must find no torchvision, so the module is taken out again.
+    """
     parts = {name: ModuleType(name) for name in ("torchvision", "torchvision.models", "torchvision.transforms")}
     package, models, transforms = parts.values()
     # From this version on EasyOCR asks for the layers as they are asked for here.

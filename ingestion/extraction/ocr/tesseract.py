@@ -31,8 +31,8 @@ _CURE = (
 class TesseractOcr:
     """Tesseract with line boxes, in the language of each document.
 
-    A page is read in the language of the page before it (the first one in English); when what was read
-    turns out to be in another language, it is read again in that one. `seconds` bounds one reading.
+    A page is read in the language of the page before it, the first one in English. If the text turns out to be in
+    another language, the page is read again in that one. `seconds` bounds one reading.
     """
 
     def __init__(self, seconds: float, note: str = "") -> None:
@@ -43,9 +43,10 @@ class TesseractOcr:
             raise BackendError("Tesseract is not installed or has no language that we read.", help=_CURE)
 
     def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
-        """For each picture its lines in Tesseract's reading order; none when it took too long or cannot be read.
+        """Yield the lines of each picture, in Tesseract's reading order.
 
-        BackendError when Tesseract itself does not run.
+        None are yielded for a picture that takes too long or cannot be read. BackendError if Tesseract itself does not
+        run.
         """
         language = self._languages[0]
         for picture in pictures:
@@ -101,7 +102,7 @@ def _listed() -> frozenset[str]:
 
 
 def installed_languages() -> tuple[str, ...]:
-    """Return Tesseract's names of the languages that are installed here and that we read; empty without Tesseract."""
+    """Return Tesseract's names of the installed languages that we read; empty without Tesseract."""
     return tuple(language for language in _LANGUAGES if language in _listed())
 
 
@@ -128,7 +129,10 @@ def parse_tsv(table: str) -> tuple[OcrLine, ...]:
 
 
 def _identify(text: str, languages: tuple[str, ...]) -> str | None:
-    """Return Tesseract's name of the text's language among those installed; None when there is too little to tell."""
+    """Return Tesseract's name of the installed language of a text.
+
+    None if the text is too short or in none of these languages.
+    """
     if len(languages) < 2 or sum(character.isalpha() for character in text) < _MINIMUM_LETTERS:
         return None
     found = _detector(languages).detect_language_of(text)

@@ -1,9 +1,9 @@
 """Process in which foreign files are parsed; started by `Sandbox`, never by hand.
 
-Its arguments are what it keeps within reach, its limits and choice of OCR, and the connection from which it reads
-requests and on which it answers. Nothing is ever written on its standard input, on which the kernel tells that the
-parent is gone; its standard error carries the messages of a start that fails, and is moved away then, so that no
-library and no document can write on it.
+Its arguments are the files within its reach, its limits, its choice of OCR and the connection. On this it reads
+requests and answers. Nothing is ever written on its standard input, on which the kernel tells that the parent is gone.
+Its standard error carries the messages of a failed start. It is moved away then, so that no library and no document can
+write on it.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def main() -> None:
 
 
 def _answers(request: Message, limits: ExtractionLimits, ocr: OcrEngine | None) -> Iterator[Message]:
-    """Yield the lines of pages where a request names them, else a file's text and then what else it tells."""
+    """Yield the lines of pages if a request names them, else a file's text and then its other data."""
     path = Path(request["path"])
     if "pages" in request:
         from ingestion.extraction.formats.pdf_lines import read_lines

@@ -36,9 +36,9 @@ _CONVERT = "Save it in another format, such as PDF, and add that."
 
 
 class Sandbox:
-    """Child processes that read files, `count` at a time; one that a file breaks is replaced.
+    """Child processes that read files, `count` at a time; a broken child is replaced.
 
-    A child reaches the file that is lent to it, a folder of its own, the programs that it calls, and nothing else. It
+    A child reaches the file that is lent to it, a folder for itself, the programs that it calls, and nothing else. It
     is started when it is first needed, and dies with its parent. Safe from several threads.
     """
 
@@ -108,7 +108,7 @@ class Sandbox:
         raise _unexpected(f"{path.name} was not read: {cause}.")
 
     def _answer(self, child: _FileReader, path: Path, seconds: float, ocr_seconds: float) -> Message:
-        """Return a child's next answer; Refusal when it is one. A child that gives none is dismissed."""
+        """Return a child's next answer; Refusal if it is one. A child that gives none is dismissed."""
         healthy = False
         try:
             answer = self._received(child, path, seconds, ocr_seconds)

@@ -65,8 +65,8 @@ def lines_from_json(fields: Message) -> PrintedPages:
 def to_json(extracted: ExtractedText) -> Message:
     """Return a message that `from_json` turns back into an equal text.
 
-    A text has as many lines as everything else has parts: they are packed, a column each, since to write their
-    numbers out and to read them again takes longer than all the rest of a message.
+    A text has as many lines as everything else has parts. They are packed, a column each: writing and reading their
+    numbers as text would take longer than the rest of a message.
     """
     lines = extracted.lines
     return {
@@ -119,7 +119,7 @@ def _unpacked(kind: str, packed: str) -> array[Any]:
 
 
 def encode(message: Message) -> bytes:
-    """Return the bytes of a message; ValueError when it is longer than LARGEST_ANSWER."""
+    """Return the bytes of a message; ValueError if it is longer than LARGEST_ANSWER."""
     body = json.dumps(message, separators=(",", ":")).encode("ascii")
     if len(body) > LARGEST_ANSWER:
         raise ValueError(f"message of {len(body):,} bytes; the limit is {LARGEST_ANSWER:,}")
@@ -127,7 +127,7 @@ def encode(message: Message) -> bytes:
 
 
 def decode(body: bytes) -> Message:
-    """Return the message of these bytes; ValueError when they are none of ours."""
+    """Return the message of these bytes; ValueError if they are no message of ours."""
     message = json.loads(body)
     if not isinstance(message, dict):
         raise ValueError("message is not an object")
