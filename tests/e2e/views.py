@@ -11,9 +11,9 @@ import docx
 from playwright.sync_api import Page, expect
 
 from ingestion.add_files import add_paths
-from ingestion.jobs.worker import work
 from ingestion.operations.desk import open_desk
 from ingestion.operations.evaluation import queue_test
+from ingestion.worker import work
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.conversations.reply import Reply, failed_reply

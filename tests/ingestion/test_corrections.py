@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.jobs.worker import work
 from ingestion.operations import corrections, documents, runs
 from ingestion.operations.desk import Desk, open_desk
 from ingestion.status.document_fields import unchecked_fields
 from ingestion.types import FieldName, RunRequest, SeedSource
+from ingestion.worker import work
 from rag_engine.answering.reference_list import limits_of, references_of
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine

@@ -19,7 +19,6 @@ from typer.testing import CliRunner
 
 from cli.doctor import examine
 from cli.main import app as terminal
-from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.operations.documents import (
     add_files,
@@ -35,6 +34,7 @@ from ingestion.operations.indexes import queue_rebuild
 from ingestion.operations.people import audit_entries
 from ingestion.records.erasures import erasing
 from ingestion.types import Progress
+from ingestion.worker import work
 from rag_engine.config import read_config
 from rag_engine.conversations.answer_jobs import AnswerJobs
 from rag_engine.conversations.erased_documents import REDACTED

@@ -29,7 +29,6 @@ from ingestion.extraction.extract import extract
 from ingestion.extraction.properties import read_properties
 from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.file_reading import ExtractionLimits, FileReading
-from ingestion.jobs.worker import work
 from ingestion.licence.table import load_licences
 from ingestion.metadata.sidecar import describe
 from ingestion.operations import backups, documents, indexes, sources
@@ -39,6 +38,7 @@ from ingestion.records.source_record import SourceRecord
 from ingestion.types import PHASES, RunRequest
 from ingestion.web.trusted_domains import domain_mark
 from ingestion.web.urls import registered_name, url_of_any_language
+from ingestion.worker import work
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.chunking.chunk import chunk
 from rag_engine.config import ChunkingConfig, read_config

@@ -15,9 +15,9 @@ import pytest
 import sqlalchemy as sql
 from chromadb.api.types import Where
 
-from ingestion.jobs.worker import work
 from ingestion.operations.corrections import correct
 from ingestion.operations.desk import local_person, open_desk
+from ingestion.worker import work
 from rag_engine import workspace as paths
 from rag_engine.backends.chroma import ChromaIndex, open_chroma
 from rag_engine.config import read_config
