@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages._ask.answer import tier_words
 from pages._document.opened import outline_of, page_of, paged_text
 from pages._document.places import draw_places
 from pages._shared import resources
+from pages._shared.badges import tier_words
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted, number
