@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.report import machine, write_table
 from ingestion.book_index.read import index_of_document
-from ingestion.extraction.sandbox.sandbox import Sandbox
+from ingestion.sandbox.sandbox import Sandbox
 from rag_engine.book_index.anchors import IndexRecord, anchors
 from rag_engine.book_index.matching import IndexedPassage, IndexTerms
 from rag_engine.chunking.semantic import cut_children

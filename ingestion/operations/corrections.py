@@ -9,11 +9,11 @@ from pathlib import Path
 
 from ingestion.dataset.allowed_values import CONTROLLED
 from ingestion.dataset.corrections import CorrectionReport, read_corrections
-from ingestion.indexing.phase import described_anew
 from ingestion.metadata.taxonomy import load_taxonomy
 from ingestion.operations.acts import act, enter, name_act, signed
 from ingestion.operations.decisions import decide
 from ingestion.operations.desk import Desk, queue_action
+from ingestion.phases.indexing import described_anew
 from ingestion.records.document_corrections import SAID, Correction, undoing
 from ingestion.records.source_record import FROM_LIST, SourceRecord, described_metadata, document_code
 from ingestion.records.source_store import now

@@ -11,7 +11,6 @@ from typing import Literal
 import streamlit as st
 
 from pages._ask.form import draw_records
-from pages._ask.passage import cited_place, index_entries
 from pages._ask.take_away import draw_answer_row, draw_quote_row
 from pages._ask.translation import can_translate, draw_translation
 from pages._ask.turn_key import turn_key
@@ -30,6 +29,8 @@ from rag_engine.answering.chances import RefusalRates
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.answering.support import support_summary, unsupported_sentences
+from rag_engine.chunking.indexed_text import cited as cited_section
+from rag_engine.chunking.indexed_text import unnumbered
 from rag_engine.controller.describe import describe_step
 from rag_engine.conversations.describe_hit import describe_scores, is_ranking_note
 from rag_engine.conversations.reply import Reply, ShownLink, ShownSource
@@ -251,6 +252,30 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversat
         if can_translate(source) and st.toggle(_("Translate"), key=f"{key} translation"):
             draw_translation(source, citations, conversation.turns[number].asked)
         _draw_why(source, key)
+
+
+def cited_place(source: ShownSource) -> str:
+    """Return the place of a passage: "**Article 9 (3)** · Paris Agreement", "" if none is known.
+
+    Below section, clause and act come the headings above the passage, from the outermost on. An act that is the
+    document itself is named by its title already, and a heading is not repeated.
+    """
+    section = cited_section(source.section, source.clause)
+    act = "" if _same(source.act, source.title) else source.act
+    named = (source.title, source.act, source.section)
+    titles = unnumbered(source.section, source.headings) if source.section else source.headings
+    headings = [escape(one) for one in titles if not any(_same(one, other) for other in named)]
+    place = " · ".join(part for part in (f"**{escape(section)}**" if section else "", escape(act)) if part)
+    return "  \n".join(line for line in (place, f":gray[{' › '.join(headings)}]" if headings else "") if line)
+
+
+def index_entries(source: ShownSource) -> str:
+    """Return the index entries of the passage, one a line: "Listed in the index under “loss and damage”"."""
+    return "  \n".join(f":material/toc: {escape(one[:1].upper() + one[1:])}" for one in source.indexed_under)
+
+
+def _same(one: str, other: str) -> bool:
+    return " ".join(one.casefold().split()) == " ".join(other.casefold().split())
 
 
 def _draw_why(source: ShownSource, key: str) -> None:

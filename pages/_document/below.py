@@ -6,8 +6,8 @@ from typing import cast, get_args
 
 import streamlit as st
 
-from ingestion.indexing.phase import code_of
 from ingestion.operations.corrections import correct, describe_records
+from ingestion.phases.indexing import code_of
 from ingestion.status.document_fields import shown_values
 from ingestion.types import STATED_FIELDS
 from pages._admin.source_detail import draw_licence, draw_relation

@@ -27,7 +27,6 @@ import ingestion.extraction.formats.pdf  # noqa: F401
 from ingestion.backup.archive import opened_archive
 from ingestion.extraction.extract import extract
 from ingestion.extraction.properties import read_properties
-from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.file_reading import ExtractionLimits, FileReading
 from ingestion.licence.table import load_licences
 from ingestion.metadata.sidecar import describe
@@ -35,6 +34,7 @@ from ingestion.operations import backups, documents, indexes, sources
 from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.pipeline.scheduling import find_phase
 from ingestion.records.source_record import SourceRecord
+from ingestion.sandbox.sandbox import Sandbox
 from ingestion.types import PHASES, RunRequest
 from ingestion.web.trusted_domains import domain_mark
 from ingestion.web.urls import registered_name, url_of_any_language

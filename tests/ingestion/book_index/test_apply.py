@@ -12,7 +12,7 @@ from openpyxl import Workbook
 
 from ingestion.add_files import add_paths
 from ingestion.book_index.apply import Applied, apply_index, match_documents, parents_of, remove_index
-from ingestion.extraction.sandbox.sandbox import Sandbox
+from ingestion.sandbox.sandbox import Sandbox
 from rag_engine.book_index.anchors import IndexRecord
 from rag_engine.chunking.chunk import chunk
 from rag_engine.engine import Engine

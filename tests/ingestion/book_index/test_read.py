@@ -12,7 +12,7 @@ from openpyxl import Workbook
 
 from ingestion.book_index.find_pages import index_pages
 from ingestion.book_index.read import index_of_document, index_of_file
-from ingestion.extraction.sandbox.sandbox import Sandbox
+from ingestion.sandbox.sandbox import Sandbox
 from ingestion.types import Refusal
 from rag_engine.book_index.anchors import IndexRecord, anchors
 from rag_engine.errors import InputError

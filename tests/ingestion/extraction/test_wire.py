@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingestion.extraction.sandbox.wire import decode, encode, from_json, to_json
+from ingestion.extraction.wire import decode, encode, from_json, to_json
 from rag_engine.types import Block, Box, ExtractedText, Line
 
 edges = st.floats(allow_nan=False)

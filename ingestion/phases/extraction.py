@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ingestion.licence.check import decide
 from ingestion.licence.reading import document_statements
-from ingestion.phase import SourcePhase
+from ingestion.phases.definition import SourcePhase
 from ingestion.records.quarantine import file_of
 from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools

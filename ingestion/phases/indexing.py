@@ -12,7 +12,7 @@ from ingestion.book_index.read import index_of_document
 from ingestion.file_names import file_hash
 from ingestion.file_reading import FileReading
 from ingestion.fingerprints import hash_of
-from ingestion.phase import Batch, CollectionPhase, CollectionRun, attempt, said_of, source_progress
+from ingestion.phases.definition import Batch, CollectionPhase, CollectionRun, attempt, said_of, source_progress
 from ingestion.records.quarantine import file_of
 from ingestion.records.refused_files import WorkerStops
 from ingestion.records.source_record import FROM_LIST, SourceRecord

@@ -27,7 +27,7 @@ from ingestion.extraction.extract import extract
 from ingestion.extraction.file_type import MEDIA_TYPES
 from ingestion.extraction.ocr.choose import choose_ocr
 from ingestion.extraction.properties import read_properties
-from ingestion.extraction.sandbox.wire import (
+from ingestion.extraction.wire import (
     Message,
     clues_to_json,
     decode,

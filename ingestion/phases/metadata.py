@@ -19,7 +19,7 @@ from ingestion.metadata.rules import METADATA_VERSION, describe_by_rules, notes_
 from ingestion.metadata.summary import DESCRIPTION_WORDS, TARGET_WORDS
 from ingestion.metadata.taxonomy import load_taxonomy
 from ingestion.metadata.titles import find_titles
-from ingestion.phase import SourcePhase
+from ingestion.phases.definition import SourcePhase
 from ingestion.protocols import LanguageModel
 from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
