@@ -43,7 +43,7 @@ from rag_engine.text.analyzer import has_analyser
 from rag_engine.text.control_characters import without_direction_marks
 from rag_engine.text.file_kinds import is_of_system, why_no_file
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import Document, DocumentRecord, ExtractedText, Metadata
+from rag_engine.types.document import Document, DocumentRecord, ExtractedText, Metadata
 
 _Done = TypeVar("_Done")
 

@@ -21,7 +21,7 @@ BROKEN_BY = {
     "engine": ("rag_engine/text/sentences.py", "rag_engine.engine"),
     "ingestion": ("ingestion/web/urls.py", "ingestion.pipeline.run"),
     "phases": ("ingestion/phases/quality.py", "ingestion.phases.licence"),
-    "types": ("rag_engine/types.py", "rag_engine.errors"),
+    "types": ("rag_engine/types/answer.py", "rag_engine.errors"),
     "streamlit": ("ingestion/config.py", "streamlit"),
     "backends": ("pages/_ask/answer.py", "rag_engine.backends.chroma"),
 }

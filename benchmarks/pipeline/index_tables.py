@@ -24,7 +24,8 @@ from rag_engine.book_index.matching import IndexedPassage, IndexTerms
 from rag_engine.chunking.semantic import cut_children
 from rag_engine.config import ChunkSizes
 from rag_engine.text.sentences import sentence_spans
-from rag_engine.types import ExtractedText, Parent
+from rag_engine.types.document import ExtractedText
+from rag_engine.types.passage import Parent
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOKS = {"es_lshort_latex_a4": "es", "it_lshort_latex": "it"}

@@ -23,7 +23,7 @@ from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.catalog import describe_document, set_state
 from rag_engine.storage.log import log_documents, read_lines
 from rag_engine.storage.stores import note_due
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 
 # The values of fields by document: code of a source, or id, file, title or source of a document of the collection.
 NamedValues = Mapping[str, Mapping[FieldName, Sequence[str]]]

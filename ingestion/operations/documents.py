@@ -42,7 +42,7 @@ from rag_engine.storage.deletion import Erasure
 from rag_engine.storage.index_entries import OWN_SOURCES, index_sources
 from rag_engine.storage.log import forget_lines
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 from rag_engine.workspace import catalog_file, records_file
 
 # How long a deletion on a page waits for whoever thinks better of it.

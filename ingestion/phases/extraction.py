@@ -14,7 +14,7 @@ from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
 from ingestion.types import Extraction, LicenceMark, Outcome
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 
 
 def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:

@@ -26,7 +26,7 @@ from rag_engine.storage.catalog import metadata_json
 from rag_engine.storage.indexer import FormerVersion, Indexer, IndexingStopped, former_version
 from rag_engine.storage.stores import stored_name
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import Document, DocumentRecord, Metadata
+from rag_engine.types.document import Document, DocumentRecord, Metadata
 
 # Documents that become visible together.
 _GROUP = 20

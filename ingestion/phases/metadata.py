@@ -26,7 +26,7 @@ from ingestion.tools import Tools
 from ingestion.types import FIELDS, Description, Extraction, FieldName, FieldValue, Outcome, SeedSource
 from rag_engine.geography import Gazetteer
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 
 # A model is shown the first 10,000 characters; its quotations are looked for a little beyond.
 _SHOWN = 40_000

@@ -40,7 +40,8 @@ from rag_engine.passage_search.describe import describe_obstacle
 from rag_engine.text.excerpt import beginning, excerpt
 from rag_engine.text.file_kinds import pages_text
 from rag_engine.text.sentences import Span
-from rag_engine.types import Citation, DocumentRecord
+from rag_engine.types.answer import Citation
+from rag_engine.types.document import DocumentRecord
 from rag_engine.viewer.address import DocumentPlace
 
 # A page as it looks, or its extracted text on a plain sheet.
@@ -343,7 +344,7 @@ def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...],
     with show_errors(), st.container(border=True):
         if draw_layout_image(document, quotes or (passage,), page, key):
             return None
-        drawing = resources.engine().page_image(document, *passage, quotes, page=page)
+        drawing = resources.engine().drawings.page_image(document, *passage, quotes, page=page)
         with st.spinner(_("Drawing the page …")):
             unfinished = wait([drawing], PATIENCE).not_done
         if unfinished:
@@ -354,7 +355,7 @@ def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...],
         if drawing.exception():
             with show_errors():
                 drawing.result()
-            drawing = resources.engine().text_image(document, *passage, quotes)
+            drawing = resources.engine().drawings.text_image(document, *passage, quotes)
             kind = "sheet"
         if kind == "sheet":
             st.caption(_(":material/info: Extracted text, not the original layout."))

@@ -29,7 +29,7 @@ from pages._shared.shown_names import page_place
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.config import Strategy
 from rag_engine.conversations.cited_in import CitingTurn, citing_turns
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 from rag_engine.viewer.address import DocumentPlace, PlaceLink
 from rag_engine.viewer.pages import TextParagraph
 from rag_engine.viewer.segments import Segment, segments_within

@@ -16,7 +16,8 @@ from pages._shared.numbers_and_dates import counted, number
 from pages._shared.shown_names import page_place
 from rag_engine.filters import DOCUMENT, VERSIONS
 from rag_engine.text.excerpt import excerpt
-from rag_engine.types import DocumentRecord, Hit
+from rag_engine.types.document import DocumentRecord
+from rag_engine.types.passage import Hit
 from rag_engine.viewer.address import DocumentPlace, PlaceLink
 from rag_engine.viewer.find import find_words
 from rag_engine.viewer.outline import place_in

@@ -18,7 +18,7 @@ from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import known_date, percent
 from pages._shared.shown_names import page_noun
-from rag_engine.types import UNDATED, DocumentRecord
+from rag_engine.types.document import UNDATED, DocumentRecord
 from rag_engine.viewer.address import DocumentPlace
 from rag_engine.viewer.versions import newer_version
 

@@ -9,7 +9,8 @@ from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import percent
 from rag_engine.conversations.reply import ShownSource
-from rag_engine.types import DocumentRecord, Metadata, Tier
+from rag_engine.types.document import DocumentRecord, Metadata
+from rag_engine.types.passage import Tier
 
 _TIERS: Mapping[Tier, tuple[str, str, str]] = {
     "strong": ("green", ":material/signal_cellular_alt:", to_translate("Strong match")),

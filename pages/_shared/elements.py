@@ -20,7 +20,7 @@ from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import number
 from pages._shared.resources import KNOWN_AUTHOR, engine, person
 from pages._shared.shown_names import shown_name
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 
 _AUTHOR = "admin author"
 # The value that each widget of `when_changed` was drawn with, or has been given since.

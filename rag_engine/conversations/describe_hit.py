@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rag_engine.text.wording import ENGLISH, Wording
-from rag_engine.types import Hit
+from rag_engine.types.passage import Hit
 
 # Beginnings of warnings that change the order of passages and not what the analyst has to do.
 _NOTES = ("Not reranked:", "The dense index is unavailable", "The question is in ")

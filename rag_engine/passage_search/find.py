@@ -22,7 +22,8 @@ from rag_engine.retrieval.ranking import Ranked, rank
 from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.snapshot import Snapshot
 from rag_engine.text.key_words import WantedWords, wanted_words
-from rag_engine.types import DocumentRecord, QueryPlan
+from rag_engine.types.document import DocumentRecord
+from rag_engine.types.evidence import QueryPlan
 
 # Of passages that do not hold all of the words, at most so many are found by meaning: no score tells from where on they
 # are about something else, and further down few are about the query.

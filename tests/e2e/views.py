@@ -24,7 +24,7 @@ from rag_engine.evaluation.answers.test_questions import change_test_questions
 from rag_engine.evaluation.gold import Quote
 from rag_engine.notebook import store as notebooks
 from rag_engine.notebook.notebook import answer_entry, quote_entry, with_entry, with_note
-from rag_engine.types import Attribute, CitedRecord
+from rag_engine.types.answer import Attribute, CitedRecord
 from tests.e2e.test_browser import QUESTION
 from tests.e2e.test_compare_browser import compare
 from tests.pages.collection import build_collection

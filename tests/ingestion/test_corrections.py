@@ -18,7 +18,8 @@ from rag_engine.answering.reference_list import limits_of, references_of
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
-from rag_engine.types import Answer, DocumentRecord
+from rag_engine.types.answer import Answer
+from rag_engine.types.document import DocumentRecord
 from rag_engine.workspace import write_lock
 from tests.portal.texts import FLOOD
 from tests.rag_engine.conftest import CountingEmbedder, unread

@@ -48,7 +48,8 @@ from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.notebook.notebook import NotebookEntry, answer_entry, with_entry
 from rag_engine.notebook.store import DEFAULT, change_notebook
 from rag_engine.storage.catalog import pack_text
-from rag_engine.types import Answer, Evidence
+from rag_engine.types.answer import Answer
+from rag_engine.types.evidence import Evidence
 from tests.ingestion.documents import pdf
 from tests.ingestion.left_behind import files_holding, forms
 from tests.rag_engine.conftest import CountingEmbedder
@@ -321,7 +322,7 @@ def test_drawn_pages_are_erased_with_their_document(workspace: Path) -> None:
         add_files(desk_of(engine), files)
         for name in ("a.pdf", "c.pdf"):
             document = engine.catalog.find_document(name)
-            drawn, measured = engine.draw_page(document, 1, width=300)
+            drawn, measured = engine.drawings.draw_page(document, 1, width=300)
             drawn.result(), measured.result()
         assert len(list(drawings.iterdir())) == 2
         assert erase(desk_of(engine), "a.pdf").left_behind == ()

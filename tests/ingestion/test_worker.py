@@ -37,7 +37,7 @@ from rag_engine.protocols import Vectors
 from rag_engine.storage.catalog import open_catalog
 from rag_engine.storage.deletion import Erasure
 from rag_engine.storage.index_entries import IndexedEntry, replace_index
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 from tests.conftest import ROOT
 from tests.rag_engine.conftest import CountingEmbedder
 

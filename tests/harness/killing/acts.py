@@ -47,7 +47,7 @@ from rag_engine.engine import Engine
 from rag_engine.errors import InputError, SextantError
 from rag_engine.geography import load_gazetteer
 from rag_engine.text.analyzer import analyse, surface
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 from tests.harness.killing.watched_writes import be_watched
 from tests.ingestion.left_behind import collection_of, files_holding, forms
 from tests.rag_engine.conftest import CountingEmbedder

@@ -19,7 +19,7 @@ from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.retrieval.book_index_boost import match_index
 from rag_engine.storage.index_entries import index_sources
-from rag_engine.types import Child, Parent
+from rag_engine.types.passage import Child, Parent
 from tests.rag_engine.conftest import CountingEmbedder, unread
 
 HEADER = "term,subterm,file,page,see\n"

@@ -12,7 +12,7 @@ from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits
 from ingestion.sandbox.sandbox import Sandbox
 from ingestion.types import Refusal
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 from tests.ingestion.documents import bare_pdf, docx, drawing, pdf
 
 LIMITS = ExtractionLimits()

@@ -24,7 +24,7 @@ from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.protocols import ChildFacets
 from rag_engine.storage.schema import children
-from rag_engine.types import Document, Metadata
+from rag_engine.types.document import Document, Metadata
 from tests.conftest import ROOT
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.small_collection import DYKES, REPORT, document_of, statute
