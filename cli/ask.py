@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from rag_engine.answering.bundle import AskedQuestion
     from rag_engine.config import RetrievalConfig
     from rag_engine.engine import Engine
-    from rag_engine.types import Answer, AttributeContent, Prompt, StructuredAnswer
+    from rag_engine.types.answer import Answer, AttributeContent, StructuredAnswer
+    from rag_engine.types.language_model import Prompt
 
 app = typer.Typer()
 TopK = Annotated[
@@ -159,7 +160,8 @@ def replay(
 def _answer(engine: Engine, asked: AskedQuestion, *, print_words: bool) -> tuple[Answer, list[Prompt]]:
     """Return the answer and what the generator was given; its words are printed as they come."""
     from rag_engine.controller.describe import describe_step
-    from rag_engine.types import Answer, ControllerStep
+    from rag_engine.types.answer import Answer
+    from rag_engine.types.evidence import ControllerStep
 
     answer: Answer | None = None
     prompts: list[Prompt] = []

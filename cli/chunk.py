@@ -17,7 +17,7 @@ from rag_engine.errors import InputError
 
 if TYPE_CHECKING:
     from rag_engine.chunking.chunk import Chunked
-    from rag_engine.types import Parent
+    from rag_engine.types.passage import Parent
 
 app = typer.Typer()
 

@@ -204,7 +204,7 @@ def spinner(words: str) -> Iterator[None]:
 
 def watched(parts: Iterator[WatchedPart]) -> Iterator[WatchedPart]:
     """Yield the parts of an answer; until its first words come, a sign shows what is being done."""
-    from rag_engine.types import Evidence
+    from rag_engine.types.evidence import Evidence
 
     words, writing = "Searching your documents", False
     while True:

@@ -61,8 +61,7 @@ def arrows() -> dict[str, set[str]]:
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             own = room_of(path.relative_to(ROOT).with_suffix("").as_posix().replace("/", "."))
-            # The phase in the folder extraction uses tools, which use the readers beside it.
-            if own == package + ".__init__" or path.match("extraction/phase.py"):
+            if own == package + ".__init__":
                 continue
             imported = {room_of(name) for name in _imports(path) if name.split(".")[0] in PACKAGES and "." in name}
             found.setdefault(own, set()).update(imported - {own})
@@ -126,8 +125,7 @@ def draw() -> str:
 
 def _row(layer: str, package: str) -> list[str]:
     names = (name.strip(" ()").removeprefix(package + ".") for name in layer.replace("|", ":").split(":"))
-    # The phase in the folder extraction has no separate box.
-    return list(dict.fromkeys(f"{package}.{name.split('.')[0]}" for name in names if name != "extraction.phase"))
+    return list(dict.fromkeys(f"{package}.{name.split('.')[0]}" for name in names))
 
 
 def _placed(row: Sequence[str], number: int, middle: float) -> Iterator[tuple[str, tuple[float, float, float]]]:

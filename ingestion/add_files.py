@@ -20,11 +20,11 @@ from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.file_names import check_size, file_hash
 from ingestion.file_reading import ExtractionLimits, FileReading
 from ingestion.fingerprints import hash_of
-from ingestion.indexing.phase import former_of, index_file, keep_original
 from ingestion.metadata.rules import METADATA_VERSION
 from ingestion.metadata.sidecar import describe
 from ingestion.metadata_file import NAME, read_descriptions
-from ingestion.phase import attempt, said_of
+from ingestion.phases.definition import attempt, said_of
+from ingestion.phases.indexing import former_of, index_file, keep_original
 from ingestion.protocols import Extractor
 from ingestion.records.refused_files import RefusedFiles, WorkerStops
 from ingestion.records.source_record import ADDED, SourceRecord, described_metadata
@@ -43,7 +43,7 @@ from rag_engine.text.analyzer import has_analyser
 from rag_engine.text.control_characters import without_direction_marks
 from rag_engine.text.file_kinds import is_of_system, why_no_file
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import Document, DocumentRecord, ExtractedText, Metadata
+from rag_engine.types.document import Document, DocumentRecord, ExtractedText, Metadata
 
 _Done = TypeVar("_Done")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from rag_engine.types import Box, ExtractedText
+from rag_engine.types.document import Box, ExtractedText
 
 
 @dataclass(frozen=True, slots=True)

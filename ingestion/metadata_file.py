@@ -11,7 +11,7 @@ from ingestion.types import LIST_FIELDS
 from rag_engine.errors import InputError
 from rag_engine.text.file_kinds import why_no_file
 from rag_engine.text.languages import language_code
-from rag_engine.types import Metadata
+from rag_engine.types.document import Metadata
 
 NAME = "metadata.jsonl"
 

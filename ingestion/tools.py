@@ -15,7 +15,6 @@ from ingestion.config import IngestionConfig, read_ingestion_config
 from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.extraction.ocr.easyocr import readable_languages
 from ingestion.extraction.ocr.tesseract import installed_languages
-from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.extraction.text_cache import CachedReading, cleaned_reading, forget_reading, load_reading, save_reading
 from ingestion.file_reading import ExtractionLimits
 from ingestion.fingerprints import hash_of, table_hash
@@ -25,6 +24,7 @@ from ingestion.records.quarantine import file_of
 from ingestion.records.refused_files import RefusedFiles
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import SourceStore
+from ingestion.sandbox.sandbox import Sandbox
 from ingestion.types import Refusal
 from ingestion.web.address_policy import HostAndPort, read_target
 from ingestion.web.browser import open_browser

@@ -12,9 +12,9 @@ from typing import Literal, get_args
 
 from rag_engine.errors import InputError, SextantError
 
-# Name of a phase: of its folder in ingestion/, whose phase.py defines it.
+# Name of a phase: of its file in ingestion/phases/.
 Phase = str
-# The phases in order. A new one is a folder with a phase.py and its name here.
+# The phases in order. A new one is a file of ingestion/phases/ and its name here.
 PHASES: tuple[Phase, ...] = (
     "licence",
     "acquisition",

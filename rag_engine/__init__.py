@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from rag_engine.config import Config, RetrievalConfig, read_config
     from rag_engine.engine import Engine, open_engine
     from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
-    from rag_engine.types import Answer, Citation, DocumentRecord, Evidence, Hit, Metadata, QueryPlan, Source
+    from rag_engine.types.answer import Answer, Citation
+    from rag_engine.types.document import DocumentRecord, Metadata
+    from rag_engine.types.evidence import Evidence, QueryPlan
+    from rag_engine.types.passage import Hit, Source
 
 __all__ = [
     "Answer",
@@ -34,10 +37,12 @@ __all__ = [
     "read_config",
 ]
 
+# The engine comes last: it imports much.
+_MODULES = ("types.document", "types.passage", "types.evidence", "types.answer", "errors", "config", "engine")
+
 
 def __getattr__(name: str) -> object:
-    # The engine comes last: it imports much.
-    for module in ("types", "errors", "config", "engine") if name in __all__ else ():
+    for module in _MODULES if name in __all__ else ():
         if hasattr(import_module(f"rag_engine.{module}"), name):
             return getattr(import_module(f"rag_engine.{module}"), name)
     raise AttributeError(f"module 'rag_engine' has no attribute {name!r}")

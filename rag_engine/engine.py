@@ -6,14 +6,13 @@ import threading
 import time
 from collections import abc
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from rag_engine import workspace as paths
 from rag_engine.answering.chances import judge
 from rag_engine.answering.circumstances import (
     Circumstances,
@@ -23,17 +22,11 @@ from rag_engine.answering.circumstances import (
     shareable_settings,
 )
 from rag_engine.answering.generation import answer
-from rag_engine.answering.page_image import page_marks, sheet
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.structured.answer import structured_answer
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.answering.support import LabelJudge, SupportModels
-from rag_engine.backends.drawing.page_cache import PageCache
-from rag_engine.backends.drawing.page_renderer import PageRenderer
-from rag_engine.backends.drawing.passage_finder import SoughtPassage
 from rag_engine.backends.language_identification import identify_language
-from rag_engine.backends.office.layout import OfficeLayouts, is_office_file
-from rag_engine.backends.office.program import office_program
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED_LANGUAGE
 from rag_engine.calibration import languages_of
@@ -77,7 +70,11 @@ from rag_engine.storage.manifest import check_encoder
 from rag_engine.storage.rebuild import RebuildProgress
 from rag_engine.storage.snapshot import Snapshot
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import Answer, Box, ControllerStep, DocumentRecord, Evidence, Prompt, QueryPlan, StructuredAnswer
+from rag_engine.types.answer import Answer, StructuredAnswer
+from rag_engine.types.document import DocumentRecord
+from rag_engine.types.evidence import ControllerStep, Evidence, QueryPlan
+from rag_engine.types.language_model import Prompt
+from rag_engine.viewer.drawings import Drawings
 from rag_engine.viewer.translation import Translation, translate
 
 # A language of fewer documents is no more likely to be asked in than any other.
@@ -100,8 +97,7 @@ class Engine:
         backends = backends or open_backends(config, self.catalog.state("workspace"))
         self.collection = Collection(config.workspace, self.catalog, backends)
         self._models = Models(config, embedder)
-        drawings = PageCache(paths.drawings(config.workspace))
-        self._page_renderer, self._layouts = PageRenderer(drawings), OfficeLayouts(drawings)
+        self.drawings = Drawings(self.collection)
         self._loading: threading.Thread | None = None
         self._by_rules_until = float("-inf")
         self._spaces: tuple[Snapshot, SparseIndex] | None = None
@@ -373,62 +369,6 @@ class Engine:
         seconds = self.config.generation.answer_seconds
         return translate(passage, language, into, self.require_language_model(translating=True), seconds=seconds)
 
-    def page_image(
-        self, document: DocumentRecord, start: int, end: int, quotes: tuple[tuple[int, int], ...] = (), *, page: int = 0
-    ) -> Future[bytes]:
-        """Draw the page of the text [start, end) of a document, it and its quotes marked, as a PNG.
-
-        `page` chooses another page; an empty passage marks nothing. A format without page geometry is drawn as a
-        plain sheet. The future fails with a SextantError where the page cannot be drawn within the limits.
-        """
-        lines = self.catalog.lines(document.key)
-        if not any(line.box for line in lines):
-            return self.text_image(document, start, end, quotes)
-        file = self.collection.stored_file(document)
-        return self._page_renderer.page(file, *page_marks(lines, start, end, quotes, page), content=document.sha256)
-
-    def text_image(
-        self, document: DocumentRecord, start: int, end: int, quotes: tuple[tuple[int, int], ...] = ()
-    ) -> Future[bytes]:
-        """Draw the text around [start, end) as a plain sheet: in the place of a page that cannot be drawn."""
-        return self._page_renderer.text(*sheet(self.catalog.text(document.key), start, end, quotes))
-
-    def draw_page(
-        self,
-        document: DocumentRecord,
-        page: int,
-        passage: Sequence[Box] = (),
-        quotes: Sequence[Box] = (),
-        *,
-        width: int,
-    ) -> tuple[Future[bytes], Future[bytes]]:
-        """Draw a page of a format that has pages, `width` pixels wide, boxes marked, and measure it.
-
-        Return the PNG, and width and height of the page in points ("595.0 842.0"). Both fail as `page_image` does.
-        """
-        file, content = self.collection.stored_file(document), document.sha256
-        drawn = self._page_renderer.page(file, page, passage, quotes, width=width, content=content)
-        return drawn, self._page_renderer.size(file, page, content=content)
-
-    def has_layout(self, document: DocumentRecord) -> bool:
-        """Return whether a document is an office file that an installed LibreOffice can draw."""
-        return is_office_file(document.file) and office_program() is not None
-
-    def layout(self, document: DocumentRecord) -> Future[Path]:
-        """Make a PDF of an office file; WorkspaceError where LibreOffice cannot in time."""
-        return self._layouts.pdf(self.collection.stored_file(document), document.sha256)
-
-    def find_in_layout(self, document: DocumentRecord, layout: Path, sought: SoughtPassage) -> Future[bytes]:
-        """Find a passage in the layout of an office file, as `PageRenderer.find` does."""
-        return self._page_renderer.find(layout, sought, content=document.sha256)
-
-    def draw_layout(
-        self, document: DocumentRecord, layout: Path, page: int, marks: Sequence[Box], *, width: int
-    ) -> tuple[Future[bytes], Future[bytes]]:
-        """Draw a page of an office file as a PNG, and read its lines; both fail as `page_image` does."""
-        drawn = self._page_renderer.page(layout, page, (), marks, width=width, content=document.sha256)
-        return drawn, self._page_renderer.lines(layout, page, content=document.sha256)
-
     def retrieval(self, **changes: object) -> RetrievalConfig:
         """Return the configured retrieval with some values changed."""
         settings: RetrievalConfig = changed(self.config.retrieval, **changes)
@@ -488,7 +428,7 @@ class Engine:
 
     def load_in_background(self) -> None:
         """Begin to load everything for the first question and its page; errors come at its first use."""
-        self._page_renderer.start()
+        self.drawings.start()
         self.begin_loading_models()
 
     def begin_loading_models(self, question: str = "") -> None:
@@ -542,8 +482,7 @@ class Engine:
         if self._loading is not None:
             self._loading.join()
         self.collection.close()
-        self._layouts.close()
-        self._page_renderer.close()
+        self.drawings.close()
 
     def _child_of(self, document: DocumentRecord, start: int, end: int) -> str:
         """Return the id of the child that holds most of a document's text [start, end)."""

@@ -9,7 +9,7 @@ from typing import overload
 
 from rag_engine.errors import InputError
 from rag_engine.text.folding import fold
-from rag_engine.types import UNDATED, DocumentRecord, Metadata
+from rag_engine.types.document import UNDATED, DocumentRecord, Metadata
 
 FACETS = ("hazard", "geographical_level", "country", "language", "document_type", "year", "authority")
 # What narrows to one version of each work: a date, or "versions=all" for every version and translation.

@@ -19,7 +19,8 @@ from typing import Any
 from rag_engine.config import DATA
 from rag_engine.errors import InputError
 from rag_engine.text.folding import fold, fold_case
-from rag_engine.types import GeographicScope, Metadata
+from rag_engine.types.document import Metadata
+from rag_engine.types.evidence import GeographicScope
 
 DEFAULT_TABLE = DATA / "geography.toml"
 GLOBAL = "Global"

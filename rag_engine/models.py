@@ -20,7 +20,7 @@ from rag_engine.backends.reranker.packaged_minilm import PACKAGED, PACKAGED_LANG
 from rag_engine.config import Config, GenerationConfig, read_config
 from rag_engine.errors import BackendError
 from rag_engine.protocols import Embedder, Generator, PassageReader, Reranker
-from rag_engine.types import InstalledModel
+from rag_engine.types.language_model import InstalledModel
 
 # Looking takes 20 ms where nothing answers, and a question looks twice.
 _LOOK_FOR_MODEL_SECONDS = 5.0

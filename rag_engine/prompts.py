@@ -13,7 +13,9 @@ from typing import Literal
 
 from rag_engine.config import DATA
 from rag_engine.text.languages import language_name
-from rag_engine.types import AbsentSection, Prompt, QueryPlan, ResidualGap, Source
+from rag_engine.types.evidence import AbsentSection, QueryPlan, ResidualGap
+from rag_engine.types.language_model import Prompt
+from rag_engine.types.passage import Source
 
 _SENTENCES: dict[str, dict[str, str]] = tomllib.loads((DATA / "answers.toml").read_text(encoding="utf-8"))
 INSUFFICIENT, QUOTATIONS_ONLY = _SENTENCES["insufficient"], _SENTENCES["quotations_only"]

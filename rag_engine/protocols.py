@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_engine.text.key_words import WantedWords
-from rag_engine.types import PassageReading, Prompt
+from rag_engine.types.language_model import Prompt
+from rag_engine.types.passage import PassageReading
 
 Vectors = NDArray[np.float32]
 Keys = NDArray[np.int64]

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from rag_engine.protocols import Generator
-from rag_engine.types import Prompt, TokenCount
+from rag_engine.types.evidence import TokenCount
+from rag_engine.types.language_model import Prompt
 
 _listener: ContextVar[Callable[[TokenCount], None] | None] = ContextVar("token_listener", default=None)
 

@@ -93,7 +93,7 @@ _LONG = (
     "tests/ingestion/dataset/test_corrections.py",
     "tests/ingestion/deduplication/test_compare.py::test_the_corpus",
     "tests/ingestion/extraction/test_extract.py::test_every_file_of_the_corpus",
-    "tests/ingestion/jobs/test_worker.py",
+    "tests/ingestion/test_worker.py",
     "tests/ingestion/test_add_files.py",
     "tests/ingestion/test_doors.py",
     "tests/ingestion/test_erasing.py",

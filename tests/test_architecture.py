@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+import runpy
 
+from ingestion.types import PHASES
 from tests.conftest import ROOT
 from tests.source_trees import SOURCES, calls_of, imports_of, name_of, nodes_of, packages_of, text_of, tree_of
 
@@ -44,7 +46,7 @@ LONG = {
 }
 WIDE = {
     "ingestion/deduplication/signatures.py:candidate_of",
-    "ingestion/metadata/phase.py:describe_source",
+    "ingestion/phases/metadata.py:describe_source",
     "rag_engine/answering/generation.py:answer",
     "rag_engine/answering/structured/answer.py:structured_answer",
     "rag_engine/evaluation/report.py:write_report",
@@ -164,4 +166,19 @@ def test_no_page_imports_another() -> None:
 
 
 def test_the_types_import_nothing_of_ours() -> None:
-    assert not {"rag_engine", "ingestion", "pages"} & packages_of(ROOT / "rag_engine" / "types.py")
+    imported = {name for path in (ROOT / "rag_engine" / "types").glob("*.py") for name in imports_of(path)}
+    ours = {name for name in imported if name.startswith(("rag_engine", "ingestion", "pages"))}
+    assert all(name.startswith("rag_engine.types.") for name in ours)
+
+
+def test_rooms_import_each_other_in_no_circle() -> None:
+    count = runpy.run_path(str(ROOT / ".ci" / "count_house.py"))
+    assert count["figures_of"](ROOT)["circles of rooms"] == 0
+
+
+def test_a_phase_calls_the_room_of_no_other() -> None:
+    for phase in PHASES:
+        # Readers are for all, and a document may print its licence.
+        own = {phase, "extraction", "licence"} if phase == "extraction" else {phase, "extraction"}
+        imported = imports_of(ROOT / "ingestion" / "phases" / f"{phase}.py")
+        assert {name.split(".")[1] for name in imported if name.startswith("ingestion.")} & set(PHASES) <= own

@@ -10,7 +10,7 @@ from ingestion.add_files import add_paths
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.passage_search.example_questions import find_examples
-from rag_engine.types import Answer
+from rag_engine.types.answer import Answer
 
 FILES = (
     "en_unfccc_cop19_warsaw_loss_damage.pdf",

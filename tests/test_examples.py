@@ -16,7 +16,7 @@ from ingestion.add_files import add_paths
 from rag_engine.config import GenerationConfig, read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.passage_search.example_questions import candidates, find_examples
-from rag_engine.types import Answer
+from rag_engine.types.answer import Answer
 from tests.conftest import ROOT
 
 SAMPLE = ROOT / "data" / "sample" / "documents"

@@ -57,7 +57,7 @@ from rag_engine.text.quantities import calendar_dates, quantities
 from rag_engine.text.repetition import repetition_start
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.text.url_masking import masked
-from rag_engine.types import Block, ExtractedText, Line
+from rag_engine.types.document import Block, ExtractedText, Line
 
 # One word, numbers, brackets, quotation marks, blanks, lines, addresses, capitals, abbreviations, accents, endings.
 PATTERNS = (

@@ -31,7 +31,7 @@ from rag_engine.evaluation.datasets import Dataset, read_dataset
 from rag_engine.protocols import Embedder, PassageReader, Reranker, Vectors
 from rag_engine.retrieval.reranking import read_scores
 from rag_engine.text.sentences import sentence_spans
-from rag_engine.types import PassageReading
+from rag_engine.types.passage import PassageReading
 
 ROOT = Path(__file__).resolve().parents[1]
 # Questions, and the passages they are asked of.

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_engine.config import DATA
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 
 QUESTIONS = DATA / "eval"
 # As the card of an adapter says it.

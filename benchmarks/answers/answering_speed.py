@@ -30,7 +30,7 @@ from ingestion.add_files import add_paths
 from rag_engine.config import ROOT, Config, GenerationConfig, read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.evaluation.answers.questions import AnswerQuestion, read_answer_questions
-from rag_engine.types import Answer
+from rag_engine.types.answer import Answer
 
 SAMPLE = ROOT / "data" / "sample" / "documents"
 GOLD = ROOT / "data" / "eval" / "gold" / "sample.jsonl"

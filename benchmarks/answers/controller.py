@@ -33,7 +33,8 @@ from rag_engine.controller.memory import Proposition, SubQuestion, place_of
 from rag_engine.controller.read import SentenceReader, StatementReading
 from rag_engine.controller.sub_questions import plan_by_rules
 from rag_engine.engine import Engine, open_engine
-from rag_engine.types import Evidence, Source, TokenCount
+from rag_engine.types.evidence import Evidence, TokenCount
+from rag_engine.types.passage import Source
 
 ROOT = Path(__file__).resolve().parents[2]
 QUESTIONS = DATA / "eval" / "multi_part.tsv"

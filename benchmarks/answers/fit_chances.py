@@ -42,7 +42,7 @@ from rag_engine.evaluation.temporary_collection import as_document, indexed
 from rag_engine.evaluation.vector_cache import CachedEmbedder, vectors_folder
 from rag_engine.models import open_encoder
 from rag_engine.protocols import PassageReader
-from rag_engine.types import Hit
+from rag_engine.types.passage import Hit
 
 ROOT = Path(__file__).resolve().parents[2]
 # Weights stay small where the questions say little about a signal.

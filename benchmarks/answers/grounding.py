@@ -38,7 +38,9 @@ from rag_engine.planning.plan import plan_question
 from rag_engine.prompts import listed_in_index
 from rag_engine.protocols import Generator
 from rag_engine.retrieval.book_index_boost import match_index
-from rag_engine.types import Answer, Evidence, QueryPlan, Source
+from rag_engine.types.answer import Answer
+from rag_engine.types.evidence import Evidence, QueryPlan
+from rag_engine.types.passage import Source
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOKS = {"es": "es_lshort_latex_a4.pdf", "it": "it_lshort_latex.pdf"}

@@ -36,7 +36,7 @@ from rag_engine.protocols import Embedder, PassageReader, Reranker
 from rag_engine.retrieval.reranking import DEPTH as RERANKED
 from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.text.folding import fold
-from rag_engine.types import Evidence
+from rag_engine.types.evidence import Evidence
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = 4

@@ -26,7 +26,7 @@ from ingestion.add_files import add_paths
 from rag_engine.config import DATA, read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.evaluation.gold import read_gold
-from rag_engine.types import Answer
+from rag_engine.types.answer import Answer
 
 ROOT = Path(__file__).resolve().parents[2]
 WITHOUT_ANSWER = DATA / "eval" / "unanswerable.tsv"

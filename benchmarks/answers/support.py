@@ -44,7 +44,9 @@ from rag_engine.calibration import Calibration, calibrate, read_pairs
 from rag_engine.config import DATA
 from rag_engine.evaluation.vector_cache import CachedEmbedder, vectors_folder
 from rag_engine.protocols import Embedder, PassageReader
-from rag_engine.types import DocumentRecord, Hit, Metadata, Source, SupportLabel
+from rag_engine.types.answer import SupportLabel
+from rag_engine.types.document import DocumentRecord, Metadata
+from rag_engine.types.passage import Hit, Source
 
 PAIRS = DATA / "eval" / "support.tsv"
 PENALTIES = (0.001, 0.003, 0.01, 0.03, 0.1)

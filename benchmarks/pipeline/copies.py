@@ -31,7 +31,7 @@ from ingestion.deduplication.signatures import ComparedSource, candidate_of
 from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits
 from ingestion.types import Extraction, SeedSource
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 
 ROOT = Path(__file__).resolve().parents[2]
 # Characters of the documents: shorter ones have no paragraphs to change, longer ones take their time.

@@ -26,8 +26,8 @@ from benchmarks.report import machine, write_table
 from ingestion.extraction.cleaning import clean
 from ingestion.extraction.extract import extract
 from ingestion.extraction.ocr.choose import choose_ocr
-from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.file_reading import ExtractionLimits
+from ingestion.sandbox.sandbox import Sandbox
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMITS = ExtractionLimits()

@@ -18,13 +18,14 @@ from pathlib import Path
 
 from benchmarks.report import machine, write_table
 from ingestion.book_index.read import index_of_document
-from ingestion.extraction.sandbox.sandbox import Sandbox
+from ingestion.sandbox.sandbox import Sandbox
 from rag_engine.book_index.anchors import IndexRecord, anchors
 from rag_engine.book_index.matching import IndexedPassage, IndexTerms
 from rag_engine.chunking.semantic import cut_children
 from rag_engine.config import ChunkSizes
 from rag_engine.text.sentences import sentence_spans
-from rag_engine.types import ExtractedText, Parent
+from rag_engine.types.document import ExtractedText
+from rag_engine.types.passage import Parent
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOKS = {"es_lshort_latex_a4": "es", "it_lshort_latex": "it"}

@@ -25,11 +25,11 @@ from rapidfuzz import fuzz
 
 from benchmarks.report import machine, write_table
 from ingestion.config import IngestionConfig
-from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.extraction.text_cache import cleaned_reading
 from ingestion.metadata.authorities import canonical_authority
-from ingestion.metadata.phase import describe_source
+from ingestion.phases.metadata import describe_source
 from ingestion.protocols import LanguageModel
+from ingestion.sandbox.sandbox import Sandbox
 from ingestion.types import Description, Extraction, FieldName, SeedSource
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.geography import load_gazetteer

@@ -26,7 +26,8 @@ from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits
 from rag_engine.chunking.sections.chunks import section_chunks, section_coverage
 from rag_engine.config import DATA, ChunkSizes
-from rag_engine.types import ExtractedText, Parent
+from rag_engine.types.document import ExtractedText
+from rag_engine.types.passage import Parent
 
 ROOT = Path(__file__).resolve().parents[2]
 TRUTH = DATA / "eval" / "sections_starts.tsv"

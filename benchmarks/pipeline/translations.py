@@ -24,7 +24,7 @@ from ingestion.deduplication.signatures import ComparedSource, candidate_of
 from ingestion.types import Extraction, SeedSource
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.config import read_config
-from rag_engine.types import Block, ExtractedText
+from rag_engine.types.document import Block, ExtractedText
 
 ROOT = Path(__file__).resolve().parents[2]
 MASTHEADS = {

@@ -27,7 +27,7 @@ from rag_engine.retrieval.book_index_boost import match_index
 from rag_engine.retrieval.ranking import rank
 from rag_engine.storage.index_entries import OWN_INDEX, OWN_SOURCES, IndexedEntry, replace_index, stored_entries
 from rag_engine.text.analyzer import surface
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOKS = {"es_lshort_latex_a4.pdf": "es", "it_lshort_latex.pdf": "it"}

@@ -36,7 +36,7 @@ from rag_engine.evaluation.vector_cache import CachedEmbedder, vectors_folder
 from rag_engine.geography import load_gazetteer
 from rag_engine.models import Models
 from rag_engine.planning.plan import plan_question
-from rag_engine.types import QueryPlan
+from rag_engine.types.evidence import QueryPlan
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = DATA / "eval" / "model_variants.jsonl"

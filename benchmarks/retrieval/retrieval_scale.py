@@ -34,7 +34,7 @@ from rag_engine.storage.catalog import mark_changed, metadata_json, pack_blocks,
 from rag_engine.storage.manifest import manifest_of
 from rag_engine.storage.sentence_vectors import pack_sentences
 from rag_engine.storage.vector_file import VectorFile, sealed
-from rag_engine.types import Metadata
+from rag_engine.types.document import Metadata
 
 PER_DOCUMENT = 100
 WORDS = 150

@@ -99,7 +99,7 @@ def _draw(session: ChatSession, source: ShownSource, reply: Reply) -> tuple[int,
     start, end = source.passage
     inside = all(start <= first and last <= end for first, last in quotes)
     marked = source.passage if inside else (source.start, source.end)
-    return page, session.engine.page_image(document, *marked, quotes, page=page).result()
+    return page, session.engine.drawings.page_image(document, *marked, quotes, page=page).result()
 
 
 def _history(session: ChatSession, _: str) -> None:

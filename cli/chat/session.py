@@ -16,7 +16,7 @@ from rag_engine.conversations.store import Conversation, begin_turn, exchanges, 
 from rag_engine.engine import Engine, open_engine
 from rag_engine.filters import Filter, answering_documents
 from rag_engine.planning.follow_up import FollowUp
-from rag_engine.types import ControllerStep
+from rag_engine.types.evidence import ControllerStep
 
 
 @dataclass(slots=True)

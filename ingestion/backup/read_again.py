@@ -18,7 +18,7 @@ from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
 from rag_engine.storage.index_entries import stored_entries
 from rag_engine.storage.indexer import Indexer
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ from rag_engine.errors import InputError
 from rag_engine.storage.catalog import ChildRecord
 from rag_engine.storage.index_entries import OWN_SOURCES, IndexedEntry, entries_at, index_sources, replace_index
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import Child, DocumentRecord, Parent
+from rag_engine.types.document import DocumentRecord
+from rag_engine.types.passage import Child, Parent
 
 _PDF = "application/pdf"
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from ingestion.book_index.entries import has_locators, is_glossary_title, is_index_title, is_locators
 from rag_engine.text.folding import fold
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 
 # Of the lines of a page: with a title of an index above them, without one, and on the pages behind.
 _TITLED_SHARE = 0.3

@@ -17,7 +17,7 @@ from ingestion.protocols import Extractor
 from ingestion.spreadsheets.read import read_delimited, read_head, sniff_encoding
 from rag_engine.book_index.anchors import IndexRecord, IndexTable
 from rag_engine.errors import InputError
-from rag_engine.types import Block, Box, ExtractedText
+from rag_engine.types.document import Block, Box, ExtractedText
 
 _PDF = "application/pdf"
 _DELIMITED = frozenset({".csv", ".tsv", ".tab"})

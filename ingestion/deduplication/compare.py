@@ -19,7 +19,7 @@ from ingestion.deduplication.versions import order_versions
 from ingestion.types import Outcome, Relation
 from ingestion.web.urls import normal_url, url_of_any_language
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import UNDATED
+from rag_engine.types.document import UNDATED
 
 # Bands and rows of the hash table for texts: a similarity s is found with the chance 1 - (1 - s^rows)^bands, which is
 # .998 for .3 and .15 for .05.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ingestion.deduplication.versions import consolidation_date
 from ingestion.types import Extraction, SeedSource
 from ingestion.web.urls import registered_name
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 
 # Counted up whenever a signature of the same text becomes another one: stored candidates are then made anew.
 SIGNATURE_VERSION = 3

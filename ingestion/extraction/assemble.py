@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import Literal
 
 from ingestion.extraction.table_grid import TableGrid
-from rag_engine.types import Block, BlockKind, Box, Line
+from rag_engine.types.document import Block, BlockKind, Box, Line
 
 Joint = Literal[" ", "", "\n", "\n\n"]
 

@@ -12,7 +12,7 @@ from functools import cache
 
 from rag_engine.config import DATA
 from rag_engine.text.url_masking import masked
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 
 # Shorter lines are menus, numbers and stray words (Buriasco 2026). Headings and the rows of tables are short by
 # nature: without them two versions of a table that differ in one figure would have the same hash.

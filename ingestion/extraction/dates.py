@@ -16,7 +16,7 @@ from ingestion.extraction.date_patterns import WrittenDate, month_leads, numeric
 from ingestion.file_reading import FileProperties
 from ingestion.patterns import load_patterns
 from ingestion.types import FieldValue, SeedSource, surest
-from rag_engine.types import Block, ExtractedText, Line
+from rag_engine.types.document import Block, ExtractedText, Line
 
 _EARLIEST = 1700
 _FIRST_PAGES = 3

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise, takewhile
 
 from ingestion.patterns import load_patterns
-from rag_engine.types import Box
+from rag_engine.types.document import Box
 
 _LONGEST_NAME = 80
 _LATEST_HEADER = 5

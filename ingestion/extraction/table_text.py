@@ -23,7 +23,7 @@ from ingestion.extraction.table_grid import (
     texts_of,
     unit_in,
 )
-from rag_engine.types import Box
+from rag_engine.types.document import Box
 
 # Names longer than this in sum would be most of every row; then they are said once.
 _LONGEST_HEADER = 700

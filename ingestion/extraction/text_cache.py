@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.extraction.cleaning import clean
-from ingestion.extraction.sandbox.wire import reading_from_json, reading_to_json
+from ingestion.extraction.wire import reading_from_json, reading_to_json
 from ingestion.file_reading import FileProperties, FileReading
 from rag_engine.atomic_write import write_atomic
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 from rag_engine.workspace import inside
 
 # Bytes that a reading may unpack to. None that was kept has so many; one of a stranger's backup may.

@@ -32,7 +32,7 @@ def ensure_worker(workspace: Path) -> None:
     """Start a worker when none is alive. A second one finds the lock taken and ends."""
     with _starting:
         if _may_start(workspace):
-            command = [sys.executable, "-m", "ingestion.jobs.worker", str(workspace.absolute())]
+            command = [sys.executable, "-m", "ingestion.worker", str(workspace.absolute())]
             bound_log(workspace / "worker.log")
             with (workspace / "worker.log").open("ab") as log:
                 process = subprocess.Popen(

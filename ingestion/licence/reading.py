@@ -24,7 +24,7 @@ from ingestion.web.html import parse
 from ingestion.web.page import read_page
 from rag_engine.text.folding import fold_in_place
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 
 if TYPE_CHECKING:
     from ingestion.protocols import Extractor

@@ -17,7 +17,7 @@ from ingestion.metadata.quotes import DocumentText, Guess
 from ingestion.metadata.term_matching import cut_words
 from ingestion.metadata.titles import WEB_PAGES
 from ingestion.patterns import load_patterns, load_words
-from rag_engine.types import ExtractedText, Line
+from rag_engine.types.document import ExtractedText, Line
 
 _HEAD = 6_000
 _TAIL = 2_500

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ingestion.metadata.term_matching import Word, cut_words
 from ingestion.types import FieldName, FieldValue
 from rag_engine.text.sentences import sentence_spans
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 
 _LONGEST = 500
 

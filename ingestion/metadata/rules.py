@@ -22,7 +22,7 @@ from ingestion.metadata.term_matching import Mention, Usage, count_usage, cut_wo
 from ingestion.patterns import load_patterns
 from ingestion.types import FieldName, FieldValue, SeedSource
 from rag_engine.geography import Gazetteer
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 
 # Part of what every description is made from: another number has every document described anew.
 METADATA_VERSION = 3

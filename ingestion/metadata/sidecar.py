@@ -18,7 +18,7 @@ from ingestion.types import ALL_FIELDS, LIST_FIELDS, Description, FieldValue, Se
 from rag_engine.geography import Gazetteer, canonical_country
 from rag_engine.storage.catalog import read_metadata
 from rag_engine.text.folding import fold
-from rag_engine.types import ExtractedText, Metadata
+from rag_engine.types.document import ExtractedText, Metadata
 
 # Fields of which one that is given speaks for the others: a year that is given is not a found date's.
 _TOGETHER = ({"geographical_level", "countries"}, {"date", "year"})

@@ -18,7 +18,7 @@ from ingestion.patterns import load_patterns
 from rag_engine.planning.instructions import load_phrasing
 from rag_engine.text.folding import fold
 from rag_engine.text.sentences import sentence_spans
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 
 DESCRIPTION_WORDS = (100, 130)
 TARGET_WORDS = (40, 50)

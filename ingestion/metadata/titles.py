@@ -16,7 +16,7 @@ from ingestion.extraction.layout.title import (
 )
 from ingestion.file_reading import FileProperties
 from ingestion.types import FieldValue, SeedSource, surest
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 
 _SITE = re.compile(r"\s(?:\||-|–|—|::|»|·|•)\s")
 _MOST = 6

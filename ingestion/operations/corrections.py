@@ -9,11 +9,11 @@ from pathlib import Path
 
 from ingestion.dataset.allowed_values import CONTROLLED
 from ingestion.dataset.corrections import CorrectionReport, read_corrections
-from ingestion.indexing.phase import described_anew
 from ingestion.metadata.taxonomy import load_taxonomy
 from ingestion.operations.acts import act, enter, name_act, signed
 from ingestion.operations.decisions import decide
 from ingestion.operations.desk import Desk, queue_action
+from ingestion.phases.indexing import described_anew
 from ingestion.records.document_corrections import SAID, Correction, undoing
 from ingestion.records.source_record import FROM_LIST, SourceRecord, described_metadata, document_code
 from ingestion.records.source_store import now
@@ -23,7 +23,7 @@ from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.catalog import describe_document, set_state
 from rag_engine.storage.log import log_documents, read_lines
 from rag_engine.storage.stores import note_due
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 
 # The values of fields by document: code of a source, or id, file, title or source of a document of the collection.
 NamedValues = Mapping[str, Mapping[FieldName, Sequence[str]]]

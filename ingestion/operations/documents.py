@@ -15,13 +15,13 @@ from ingestion.book_index import apply as book_index
 from ingestion.book_index.read import index_of_file
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.dataset.knowledge_base import knowledge_base, write_knowledge_base
-from ingestion.indexing.phase import code_of
 from ingestion.jobs.queue import Run
 from ingestion.jobs.uploads import keep_upload, remove_erased, remove_previews
 from ingestion.operations.acts import act, enter, entered_as_begun, signed
 from ingestion.operations.corrections import restore_corrections
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_action
 from ingestion.operations.sources import remove_kept_files
+from ingestion.phases.indexing import code_of
 from ingestion.records.erasures import BegunErasure, begin_erasure, begun_erasures, end_erasure, erasing, find_erasure
 from ingestion.records.quarantine import remove_files
 from ingestion.records.source_record import EXCLUDED, FROM_LIST, Decision, SourceRecord
@@ -42,7 +42,7 @@ from rag_engine.storage.deletion import Erasure
 from rag_engine.storage.index_entries import OWN_SOURCES, index_sources
 from rag_engine.storage.log import forget_lines
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 from rag_engine.workspace import catalog_file, records_file
 
 # How long a deletion on a page waits for whoever thinks better of it.

@@ -18,7 +18,7 @@ from rag_engine.installation import DATA
 from rag_engine.models import ollama_models, open_judge, pull_ollama_model
 from rag_engine.prompts import TRIAL, TRIAL_ANSWER
 from rag_engine.settings import find_setting, why_not_kept
-from rag_engine.types import InstalledModel
+from rag_engine.types.language_model import InstalledModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
-from ingestion.phase import CollectionPhase, CollectionRun, SourcePhase, attempt, source_progress
+from ingestion.phases.definition import CollectionPhase, CollectionRun, SourcePhase, attempt, source_progress
 from ingestion.pipeline.scheduling import find_phase, fingerprint_of, is_ready, needs_run
 from ingestion.records.quarantine import sort_file
 from ingestion.records.refused_files import WorkerStops

@@ -1,6 +1,6 @@
 """The sources that a phase takes: they came so far, and their last outcome has another fingerprint.
 
-Each phase is the `PHASE` of the module ingestion/<name>/phase.py.
+Each phase is the `PHASE` of the module ingestion/phases/<name>.py.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from functools import cache
 from importlib import import_module
 
 from ingestion.fingerprints import hash_of, table_hash
-from ingestion.phase import CollectionPhase, SourcePhase
+from ingestion.phases.definition import CollectionPhase, SourcePhase
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import PhaseEntry
 from ingestion.tools import Tools
@@ -26,7 +26,7 @@ def find_phase(name: Phase) -> SourcePhase | CollectionPhase:
     """Return the definition of a phase; KeyError for a name that is not in the ordered list."""
     if name not in PHASES:
         raise KeyError(name)
-    found: SourcePhase | CollectionPhase = import_module(f"ingestion.{name}.phase").PHASE
+    found: SourcePhase | CollectionPhase = import_module(f"ingestion.phases.{name}").PHASE
     return found
 
 

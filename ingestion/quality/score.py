@@ -17,7 +17,7 @@ from rag_engine.text.folding import fold, fold_title
 from rag_engine.text.letter_pairs import is_made_of, usual_pairs
 from rag_engine.text.stopwords import stopwords
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 
 # The types whose pages a reader counts; sheets and formats without pages are measured in characters.
 _PAGED = ("pdf", "presentation", "powerpoint")

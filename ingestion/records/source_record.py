@@ -31,7 +31,7 @@ from ingestion.types import (
 )
 from rag_engine.storage.log import LogLine
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import DocumentRecord, Metadata
+from rag_engine.types.document import DocumentRecord, Metadata
 
 _Kind = TypeVar("_Kind")
 

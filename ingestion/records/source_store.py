@@ -51,7 +51,7 @@ from rag_engine.storage.log import LogLine, add_lines, forget_lines, latest_line
 from rag_engine.storage.records import body_of, delete_record, reading, write_record, writing
 from rag_engine.storage.schema import documents
 from rag_engine.text.control_characters import without_direction_marks
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 
 _EVIDENCE: Mapping[Phase, TypeAdapter[Any]] = {
     "licence": TypeAdapter(LicenceVerdict),

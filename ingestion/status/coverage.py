@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Literal, get_args
 
 from rag_engine.filters import Filter
-from rag_engine.types import DocumentRecord, Metadata
+from rag_engine.types.document import DocumentRecord, Metadata
 
 COVERED = ("country", "year", "hazard", "language", "document_type", "licence")
 UNKNOWN = "not known"

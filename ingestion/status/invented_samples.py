@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from rag_engine.config import DATA
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 
 SAMPLES = DATA / "sample" / "documents"
 

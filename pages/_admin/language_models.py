@@ -21,7 +21,7 @@ from pages._shared.numbers_and_dates import number
 from rag_engine.config import read_config
 from rag_engine.models import ollama_memory
 from rag_engine.settings import find_setting, why_not_kept
-from rag_engine.types import InstalledModel
+from rag_engine.types.language_model import InstalledModel
 
 _OTHER = ""
 

@@ -19,7 +19,7 @@ from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, day, known_date, moment, number
 from pages._shared.shown_names import shown_name, shown_reason
-from rag_engine.types import UNDATED
+from rag_engine.types.document import UNDATED
 
 _SIGNS = {
     "done": ":material/check:",

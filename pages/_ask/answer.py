@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import wait
 from dataclasses import replace
 from functools import partial
@@ -11,24 +11,26 @@ from typing import Literal
 import streamlit as st
 
 from pages._ask.form import draw_records
-from pages._ask.passage import cited_place, index_entries
 from pages._ask.take_away import draw_answer_row, draw_quote_row
 from pages._ask.translation import can_translate, draw_translation
 from pages._ask.turn_key import turn_key
 from pages._document.layout_view import draw_layout_image
 from pages._shared import resources
 from pages._shared.accessibility import draw_quotations, in_language, spoken_answer
-from pages._shared.elements import draw_download, draw_when_done
+from pages._shared.badges import badges, tier_badge, tier_help, version_badge
+from pages._shared.elements import draw_original, draw_when_done
 from pages._shared.errors import show_error, show_errors, shown_sentence
-from pages._shared.filter_widgets import WORDING, display_text, document_titles, named_values
+from pages._shared.filter_widgets import WORDING, document_titles, named_values
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted, quoted
-from pages._shared.numbers_and_dates import counted, number, percent
+from pages._shared.numbers_and_dates import counted, number
 from pages._shared.shown_names import page_noun, page_place, shown_name, title_place
 from rag_engine.answering.chances import RefusalRates
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.answering.support import support_summary, unsupported_sentences
+from rag_engine.chunking.indexed_text import cited as cited_section
+from rag_engine.chunking.indexed_text import unnumbered
 from rag_engine.controller.describe import describe_step
 from rag_engine.conversations.describe_hit import describe_scores, is_ranking_note
 from rag_engine.conversations.reply import Reply, ShownLink, ShownSource
@@ -38,7 +40,8 @@ from rag_engine.passage_search.describe import describe_obstacle
 from rag_engine.text.excerpt import beginning, excerpt
 from rag_engine.text.file_kinds import pages_text
 from rag_engine.text.sentences import Span
-from rag_engine.types import Citation, DocumentRecord, Metadata, Tier
+from rag_engine.types.answer import Citation
+from rag_engine.types.document import DocumentRecord
 from rag_engine.viewer.address import DocumentPlace
 
 # A page as it looks, or its extracted text on a plain sheet.
@@ -50,35 +53,6 @@ _HINT = 400
 # Seconds that a page may take before its place says so, and between looks whether it is there.
 PATIENCE = 5.0
 _LOOK_SECONDS = 1.0
-
-_TIERS: Mapping[Tier, tuple[str, str, str]] = {
-    "strong": ("green", ":material/signal_cellular_alt:", to_translate("Strong match")),
-    "moderate": ("yellow", ":material/signal_cellular_alt_2_bar:", to_translate("Moderate match")),
-    "weak": ("gray", ":material/signal_cellular_alt_1_bar:", to_translate("Weak match")),
-}
-
-_SHARES: Mapping[Tier, str] = {
-    "strong": to_translate(
-        "In our tests, {share} of the passages rated strong in the language of the question held the answer."
-    ),
-    "moderate": to_translate(
-        "In our tests, {share} of the passages rated moderate in the language of the question held the answer."
-    ),
-    "weak": to_translate(
-        "In our tests, {share} of the passages rated weak in the language of the question held the answer."
-    ),
-}
-_FOREIGN_SHARES: Mapping[Tier, str] = {
-    "strong": to_translate(
-        "In our tests, {share} of the passages rated strong in another language than the question held the answer."
-    ),
-    "moderate": to_translate(
-        "In our tests, {share} of the passages rated moderate in another language than the question held the answer."
-    ),
-    "weak": to_translate(
-        "In our tests, {share} of the passages rated weak in another language than the question held the answer."
-    ),
-}
 
 _STEPS = {
     "plan": to_translate("query analysis"),
@@ -181,36 +155,6 @@ def partial_answer(text: str) -> str:
     return answer_markdown(text, lambda n: _mark(n, 0, linked=False))
 
 
-def badges(of: Metadata | ShownSource) -> str:
-    """Return the markdown of a document's facets, a badge for each."""
-    level = display_text("geographical_level", of.geographical_level)
-    countries = [display_text("country", one) for one in of.countries]
-    where = ", ".join(countries) if of.geographical_level == "National" and countries else level
-    language = display_text("language", of.language) if of.language else ""
-    hazards = [display_text("hazard", one) for one in of.hazards]
-    values = [str(of.year or ""), *hazards, where, language, display_text("document_type", of.document_type)]
-    return " ".join(f":gray-badge[{escape(value)}]" for value in values if value)
-
-
-def tier_badge(tier: Tier) -> str:
-    """Return the markdown of how likely a passage answers the question: colour, sign and word."""
-    colour, sign = _TIERS[tier][:2]
-    return f":{colour}-badge[{sign} {tier_words(tier)}]"
-
-
-def tier_words(tier: Tier) -> str:
-    """Return how likely a passage answers the question, in words."""
-    return _(_TIERS[tier][2])
-
-
-def tier_help(source: ShownSource) -> str:
-    """Return how often passages of the source's tier answered in tests, "" if not measured."""
-    if source.tier_share is None:
-        return ""
-    told = _FOREIGN_SHARES if source.foreign else _SHARES
-    return _(told[source.tier]).format(share=percent(source.tier_share))
-
-
 def _mark(n: int, turn: int, *, linked: bool, cited: Citation | None = None) -> str:
     """Return the markdown of a mark; a linked one shows title, page and quote under the pointer."""
     badge = f":green-badge[{n}]"
@@ -311,11 +255,28 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversat
         _draw_why(source, key)
 
 
-def version_badge(document: DocumentRecord | None) -> str:
-    """Return the markdown of a badge if the document has a newer version, "" without one."""
-    if document is None or not document.metadata.superseded:
-        return ""
-    return _(":orange-badge[:material/history: Newer version exists]")
+def cited_place(source: ShownSource) -> str:
+    """Return the place of a passage: "**Article 9 (3)** · Paris Agreement", "" if none is known.
+
+    Below section, clause and act come the headings above the passage, from the outermost on. An act that is the
+    document itself is named by its title already, and a heading is not repeated.
+    """
+    section = cited_section(source.section, source.clause)
+    act = "" if _same(source.act, source.title) else source.act
+    named = (source.title, source.act, source.section)
+    titles = unnumbered(source.section, source.headings) if source.section else source.headings
+    headings = [escape(one) for one in titles if not any(_same(one, other) for other in named)]
+    place = " · ".join(part for part in (f"**{escape(section)}**" if section else "", escape(act)) if part)
+    return "  \n".join(line for line in (place, f":gray[{' › '.join(headings)}]" if headings else "") if line)
+
+
+def index_entries(source: ShownSource) -> str:
+    """Return the index entries of the passage, one a line: "Listed in the index under “loss and damage”"."""
+    return "  \n".join(f":material/toc: {escape(one[:1].upper() + one[1:])}" for one in source.indexed_under)
+
+
+def _same(one: str, other: str) -> bool:
+    return " ".join(one.casefold().split()) == " ".join(other.casefold().split())
 
 
 def _draw_why(source: ShownSource, key: str) -> None:
@@ -383,7 +344,7 @@ def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...],
     with show_errors(), st.container(border=True):
         if draw_layout_image(document, quotes or (passage,), page, key):
             return None
-        drawing = resources.engine().page_image(document, *passage, quotes, page=page)
+        drawing = resources.engine().drawings.page_image(document, *passage, quotes, page=page)
         with st.spinner(_("Drawing the page …")):
             unfinished = wait([drawing], PATIENCE).not_done
         if unfinished:
@@ -394,7 +355,7 @@ def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...],
         if drawing.exception():
             with show_errors():
                 drawing.result()
-            drawing = resources.engine().text_image(document, *passage, quotes)
+            drawing = resources.engine().drawings.text_image(document, *passage, quotes)
             kind = "sheet"
         if kind == "sheet":
             st.caption(_(":material/info: Extracted text, not the original layout."))
@@ -402,12 +363,6 @@ def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...],
         st.image(drawing.result(), width="stretch", alt=alt)
         return kind
     return None
-
-
-def draw_original(document: DocumentRecord, key: str) -> None:
-    """Draw the button to download the original file."""
-    path = resources.engine().collection.stored_file(document)
-    draw_download(_("Original file"), path.read_bytes, document.file, f"{key} download")
 
 
 def _place(source: ShownSource) -> str:

@@ -17,7 +17,7 @@ from rag_engine.answering.page_image import height_on_sheet, page_marks, sheet
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Conversation
 from rag_engine.text.sentences import Span
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 
 _FOLLOW = f"<script>{Path(__file__).with_name('marks.js').read_text(encoding='utf-8')}</script>"
 # Beside the answer while it is read; away where there is no room beside it. What sticks is the box around the pane:
@@ -101,7 +101,7 @@ def _height_on_page(document: DocumentRecord, quotes: tuple[Span, ...], page: in
     """Return how far down a page the first of the quotes is that are on it: 0 at its top, 1 at its foot."""
     engine = resources.engine()
     shown, passage, quoted = page_marks(engine.catalog.lines(document.key), *quotes[0], quotes, page)
-    measured = engine.draw_page(document, shown, passage, quoted, width=1000)[1]
+    measured = engine.drawings.draw_page(document, shown, passage, quoted, width=1000)[1]
     if not quoted or wait([measured], PATIENCE).not_done or measured.exception():
         return 0.0
     return min(box.y0 for box in quoted) / float(measured.result().split()[1])

@@ -17,7 +17,8 @@ from rag_engine.conversations.reply import Reply
 from rag_engine.engine import Engine
 from rag_engine.filters import Filter
 from rag_engine.takeaway.exported_text import attribute_text
-from rag_engine.types import Evidence, StructuredAnswer
+from rag_engine.types.answer import StructuredAnswer
+from rag_engine.types.evidence import Evidence
 
 # A blank at which a narrow table does not break.
 _TOGETHER = "\N{NO-BREAK SPACE}"

@@ -27,7 +27,7 @@ from rag_engine.takeaway.exported_text import (
     plain_references,
     plain_section,
 )
-from rag_engine.types import Citation
+from rag_engine.types.answer import Citation
 
 _ICON = ":material/bookmark_add:"
 

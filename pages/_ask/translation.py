@@ -12,7 +12,7 @@ from pages._shared.interface_language import _, interface_language
 from pages._shared.markdown import escape
 from rag_engine.conversations.reply import ShownSource
 from rag_engine.text.languages import name_in
-from rag_engine.types import Citation
+from rag_engine.types.answer import Citation
 from rag_engine.viewer.translation import Translation
 
 # As the passage is set elsewhere: its line breaks are kept.

@@ -20,7 +20,7 @@ from rag_engine.answering.reference_list import references_of
 from rag_engine.conversations.describe_hit import is_ranking_note
 from rag_engine.prompts import one_line
 from rag_engine.text.excerpt import beginning
-from rag_engine.types import Citation
+from rag_engine.types.answer import Citation
 from rag_engine.viewer.address import DocumentPlace
 
 CELL = "cell"

@@ -6,8 +6,8 @@ from typing import cast, get_args
 
 import streamlit as st
 
-from ingestion.indexing.phase import code_of
 from ingestion.operations.corrections import correct, describe_records
+from ingestion.phases.indexing import code_of
 from ingestion.status.document_fields import shown_values
 from ingestion.types import STATED_FIELDS
 from pages._admin.source_detail import draw_licence, draw_relation
@@ -29,7 +29,7 @@ from pages._shared.shown_names import page_place
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.config import Strategy
 from rag_engine.conversations.cited_in import CitingTurn, citing_turns
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 from rag_engine.viewer.address import DocumentPlace, PlaceLink
 from rag_engine.viewer.pages import TextParagraph
 from rag_engine.viewer.segments import Segment, segments_within

@@ -6,17 +6,18 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages._ask.answer import tier_words
 from pages._document.opened import outline_of, page_of, paged_text
 from pages._document.places import draw_places
 from pages._shared import resources
+from pages._shared.badges import tier_words
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted, number
 from pages._shared.shown_names import page_place
 from rag_engine.filters import DOCUMENT, VERSIONS
 from rag_engine.text.excerpt import excerpt
-from rag_engine.types import DocumentRecord, Hit
+from rag_engine.types.document import DocumentRecord
+from rag_engine.types.passage import Hit
 from rag_engine.viewer.address import DocumentPlace, PlaceLink
 from rag_engine.viewer.find import find_words
 from rag_engine.viewer.outline import place_in

@@ -23,7 +23,7 @@ from pages._shared.interface_language import _
 from pages._shared.markdown import escape, escape_paragraphs
 from pages._shared.numbers_and_dates import counted, moment
 from pages._shared.shown_names import count_pages
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 
 # The title is the heading of the page.
 _SHOWN: tuple[FieldName, ...] = (

@@ -17,7 +17,7 @@ from pages._shared.numbers_and_dates import counted, number
 from pages._shared.shown_names import is_workbook
 from rag_engine.backends.drawing.passage_finder import SoughtPassage
 from rag_engine.text.sentences import Span
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 from rag_engine.viewer.layout_place import PlaceInLayout, read_place, sought_passage
 from rag_engine.viewer.pages import PagedText
 
@@ -29,14 +29,14 @@ _LOOK_SECONDS = 1.0
 
 def draw_layout_switch(document: DocumentRecord) -> bool:
     """Draw the switch between layout and text of an office file; return whether layout is chosen."""
-    return resources.engine().has_layout(document) and st.toggle(
+    return resources.engine().drawings.has_layout(document) and st.toggle(
         _("Original layout"), value=True, key=_switch(document)
     )
 
 
 def shows_layout(document: DocumentRecord) -> bool:
     """Return what the switch says, known before it is drawn."""
-    return resources.engine().has_layout(document) and bool(st.session_state.get(_switch(document), True))
+    return resources.engine().drawings.has_layout(document) and bool(st.session_state.get(_switch(document), True))
 
 
 def find_in_layout(document: DocumentRecord, sought: SoughtPassage) -> PlaceInLayout | None:
@@ -45,10 +45,10 @@ def find_in_layout(document: DocumentRecord, sought: SoughtPassage) -> PlaceInLa
     None where it takes longer, which is said: it is drawn again then.
     """
     engine = resources.engine()
-    making = engine.layout(document)
+    making = engine.drawings.layout(document)
     if is_late(making):
         return None
-    finding = engine.find_in_layout(document, making.result(), sought)
+    finding = engine.drawings.find_in_layout(document, making.result(), sought)
     if is_late(finding):
         return None
     return read_place(making.result(), finding.result())
@@ -71,7 +71,7 @@ def draw_layout_image(document: DocumentRecord, quotes: Sequence[Span], page: in
     With quotes on several pages, draw a choice of the page. Return False where its text is to be shown, also meanwhile.
     """
     engine = resources.engine()
-    if not engine.has_layout(document):
+    if not engine.drawings.has_layout(document):
         return False
     with show_errors():
         text = paged_text(document)
@@ -86,7 +86,7 @@ def draw_layout_image(document: DocumentRecord, quotes: Sequence[Span], page: in
             return False
         shown = _choose_page(found, key)
         marks = [box for place in found for box in place.boxes.get(shown, ())]
-        drawing, _lines = engine.draw_layout(document, found[0].layout, shown, marks, width=_WIDTH)
+        drawing, _lines = engine.drawings.draw_layout(document, found[0].layout, shown, marks, width=_WIDTH)
         if is_late(drawing):
             return False
         st.image(drawing.result(), width="stretch", alt=layout_label(document, shown, found[0].pages))

@@ -11,7 +11,7 @@ from pages._shared.shown_names import is_workbook
 from rag_engine.config import Strategy
 from rag_engine.storage.cross_references import PlacedReference, placed_references
 from rag_engine.storage.indexer import page_at
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 from rag_engine.viewer.address import DocumentPlace
 from rag_engine.viewer.outline import OutlineEntry, outline, outline_of_sheets
 from rag_engine.viewer.pages import PagedText, read_paged_text

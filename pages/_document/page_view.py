@@ -29,7 +29,7 @@ from pages._shared.shown_names import page_noun, page_place
 from rag_engine.answering.page_image import regions
 from rag_engine.storage.cross_references import PlacedReference
 from rag_engine.text.sentences import Span
-from rag_engine.types import Box, DocumentRecord
+from rag_engine.types.document import Box, DocumentRecord
 from rag_engine.viewer.address import DocumentPlace
 from rag_engine.viewer.layout_place import layout_links
 from rag_engine.viewer.pages import PagedText, TextParagraph, fitting_paragraphs, page_paragraphs, text_layer, text_runs
@@ -75,7 +75,7 @@ def _draw_picture(
     # A whole section is only tinted: under the colour of a quotation it would be hard to read.
     long = passage is not None and passage[1] - passage[0] > _LONGEST_QUOTE
     soft, strong = (marks, ()) if long else ((), marks)
-    drawing, measured = resources.engine().draw_page(document, page, soft, strong, width=width)
+    drawing, measured = resources.engine().drawings.draw_page(document, page, soft, strong, width=width)
     if is_late(drawing, measured):
         return
     if drawing.exception() or measured.exception():
@@ -113,7 +113,7 @@ def _draw_layout(document: DocumentRecord, text: PagedText, page: int, passage: 
             shown = int(st.number_input(_("Page of the layout"), 1, place.pages, shown, key=key))
         marks = place.boxes.get(shown, ())
         layout = place.layout
-        drawing, reading = resources.engine().draw_layout(document, layout, shown, marks, width=_width(zoom))
+        drawing, reading = resources.engine().drawings.draw_layout(document, layout, shown, marks, width=_width(zoom))
         if is_late(drawing, reading):
             return True
         read = json.loads(reading.result())
@@ -157,7 +157,7 @@ def _draw_neighbours(document: DocumentRecord, text: PagedText, page: int, width
     """Have the pages before and after drawn as well, so that they are there when they are turned to."""
     for neighbour in (page + 1, page - 1):
         if neighbour == text.clamp_page(neighbour):
-            resources.engine().draw_page(document, neighbour, width=width)
+            resources.engine().drawings.draw_page(document, neighbour, width=width)
 
 
 def _draw_text(

@@ -7,19 +7,18 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages._ask.answer import draw_original
 from pages._document.below import draw_below
 from pages._document.beside import draw_beside
 from pages._document.layout_view import shows_layout
 from pages._document.opened import go_to, page_of, paged_text
 from pages._document.page_view import FIT, ZOOMS, draw_page_view
 from pages._shared import resources
-from pages._shared.elements import when_changed
+from pages._shared.elements import draw_original, when_changed
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import known_date, percent
 from pages._shared.shown_names import page_noun
-from rag_engine.types import UNDATED, DocumentRecord
+from rag_engine.types.document import UNDATED, DocumentRecord
 from rag_engine.viewer.address import DocumentPlace
 from rag_engine.viewer.versions import newer_version
 

@@ -15,7 +15,7 @@ from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, known_date
 from rag_engine.storage.indexer import page_at
-from rag_engine.types import UNDATED, DocumentRecord
+from rag_engine.types.document import UNDATED, DocumentRecord
 from rag_engine.viewer.address import DocumentPlace, PlaceLink
 from rag_engine.viewer.pages import TextParagraph
 from rag_engine.viewer.versions import ChangedParagraph, VersionChanges, documents_of_work

@@ -21,7 +21,7 @@ from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
 from rag_engine.text.excerpt import shortened
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 
 _DONE = "documents corrected"
 # Different values of a field that are listed below its input.

@@ -15,7 +15,7 @@ from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
 from rag_engine.filters import Filter
 from rag_engine.text.languages import name_in
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 
 # The heading of each table, and what it is called by those who read the page out.
 _CHARTS = {

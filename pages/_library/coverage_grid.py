@@ -15,7 +15,7 @@ from pages._shared.filter_widgets import display_text, filter_label, filter_name
 from pages._shared.interface_language import _
 from pages._shared.numbers_and_dates import number
 from rag_engine.filters import Filter
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 
 _ROWS = ("country", "hazard", "language", "document_type")
 _COLUMNS = ("year", "hazard", "country", "language", "document_type", "licence")

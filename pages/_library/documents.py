@@ -20,7 +20,7 @@ from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted, known_date
 from pages._shared.shown_names import shown_name
 from rag_engine.text.excerpt import shortened
-from rag_engine.types import UNDATED, DocumentRecord
+from rag_engine.types.document import UNDATED, DocumentRecord
 from rag_engine.viewer.address import DOCUMENT
 from rag_engine.viewer.find import find_documents
 

@@ -13,7 +13,7 @@ from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, duration
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 from rag_engine.viewer.address import DOCUMENT
 
 _NAMED = 10

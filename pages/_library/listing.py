@@ -15,7 +15,7 @@ from pages._shared import resources
 from pages._shared.frame import TABLE_SECONDS, show_opened
 from pages._shared.interface_language import _
 from pages._shared.numbers_and_dates import counted, number
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 
 _WORDS, _UNCHECKED = "library words", "library unchecked"
 

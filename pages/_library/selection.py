@@ -17,7 +17,7 @@ from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from pages._shared.numbers_and_dates import counted
 from rag_engine.filters import DOCUMENT
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 
 
 def draw_selection(chosen: Sequence[DocumentRecord], described: Mapping[int, SourceRecord]) -> None:

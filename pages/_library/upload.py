@@ -14,7 +14,7 @@ from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted
 from pages._uploads.bounds import let_go, offer_upload
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 
 _OPENED = "library adding was opened"
 

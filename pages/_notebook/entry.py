@@ -25,7 +25,7 @@ from rag_engine.notebook.notebook import NotebookEntry, read_tags, with_note
 from rag_engine.notebook.store import change_notebook
 from rag_engine.passage_search.passage_query import PassageQuery
 from rag_engine.takeaway.exported_text import missing_documents, reply_notes
-from rag_engine.types import Citation
+from rag_engine.types.answer import Citation
 from rag_engine.viewer.address import DocumentPlace
 
 

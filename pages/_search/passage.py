@@ -7,9 +7,9 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ask.answer import badges, version_badge
 from pages._ask.take_away import draw_adding, draw_copy
 from pages._shared.accessibility import in_language
+from pages._shared.badges import badges, version_badge
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, ngettext
 from pages._shared.markdown import escape, faded

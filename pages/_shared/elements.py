@@ -18,8 +18,9 @@ from pages._shared.interface_language import _, in_this_language
 from pages._shared.login import is_logged_in
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import number
-from pages._shared.resources import KNOWN_AUTHOR, person
+from pages._shared.resources import KNOWN_AUTHOR, engine, person
 from pages._shared.shown_names import shown_name
+from rag_engine.types.document import DocumentRecord
 
 _AUTHOR = "admin author"
 # The value that each widget of `when_changed` was drawn with, or has been given since.
@@ -196,6 +197,12 @@ def draw_download(label: str, read: Callable[[], bytes], name: str, key: str, **
         on_click="ignore",
         **{"icon": ":material/download:", "type": "tertiary", **options},
     )
+
+
+def draw_original(document: DocumentRecord, key: str) -> None:
+    """Draw the button to download the original file."""
+    path = engine().collection.stored_file(document)
+    draw_download(_("Original file"), path.read_bytes, document.file, f"{key} download")
 
 
 def draw_when_done(work: Future[Any], every: float) -> None:

@@ -25,7 +25,7 @@ from rag_engine.errors import InputError
 from rag_engine.passage_search import example_questions as suggested
 from rag_engine.passage_search.example_questions import ExampleQuestion
 from rag_engine.protocols import Generator
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 
 _Given = ParamSpec("_Given")
 _Found = TypeVar("_Found")

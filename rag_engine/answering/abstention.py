@@ -7,7 +7,8 @@ import unicodedata
 from collections.abc import Sequence
 
 from rag_engine.geography import ELSEWHERE, Gazetteer, find_places, geographic_boost, place_mentions
-from rag_engine.types import Evidence, GeographicScope, Source
+from rag_engine.types.evidence import Evidence, GeographicScope
+from rag_engine.types.passage import Source
 
 _LEADING = 2  # sources that may be about a country; further down are documents that list the countries of a treaty
 _AS_LIKELY = 0.5  # of the best chance to answer; what is less likely says nothing about the country

@@ -19,7 +19,10 @@ from rag_engine.atomic_write import write_atomic
 from rag_engine.config import Config
 from rag_engine.errors import InputError
 from rag_engine.text.file_kinds import check_file
-from rag_engine.types import Answer, AnswerStatus, Citation, Hit, Prompt, QueryPlan
+from rag_engine.types.answer import Answer, AnswerStatus, Citation
+from rag_engine.types.evidence import QueryPlan
+from rag_engine.types.language_model import Prompt
+from rag_engine.types.passage import Hit
 
 _FORMAT, _VERSION = "sextant-answer", 1
 # An answer takes some 50 kB; nothing that is larger is one of ours.

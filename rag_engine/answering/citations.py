@@ -12,7 +12,8 @@ import numpy as np
 from rag_engine.answering.replies import CHECKED_MARK, listed_spans
 from rag_engine.protocols import Embedder
 from rag_engine.text.sentences import Span, sentence_spans, stripped
-from rag_engine.types import Citation, Hit, Source
+from rag_engine.types.answer import Citation
+from rag_engine.types.passage import Hit, Source
 
 PageOf = Callable[[int, int], int]
 

@@ -24,7 +24,10 @@ from rag_engine.protocols import Embedder, Generator
 from rag_engine.text.repetition import CHECKED_EVERY, repetition_start
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import Answer, Citation, Evidence, Prompt, Source
+from rag_engine.types.answer import Answer, Citation
+from rag_engine.types.evidence import Evidence
+from rag_engine.types.language_model import Prompt
+from rag_engine.types.passage import Source
 
 TEMPLATE_TOKENS = 64  # tokens a chat template puts around two messages
 # The sentences to which an index leads are read in addition to higher ranks, within this share of the room.

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from rag_engine.text.excerpt import word_end, word_start
 from rag_engine.text.sentences import Span
-from rag_engine.types import Box, Line, Region
+from rag_engine.types.document import Box, Line
+from rag_engine.types.passage import Region
 
 # Characters shown before and after a passage where there is no page to show.
 _AROUND = 1500

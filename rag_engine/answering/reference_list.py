@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rag_engine.text.file_kinds import page_kind, pages_text
 from rag_engine.text.wording import ENGLISH, Wording
-from rag_engine.types import Citation
+from rag_engine.types.answer import Citation
 
 # As licences are named in the catalog: "CC BY-NC-ND 4.0", "Reproduction authorised (NC)".
 _LIMIT = re.compile(r"(?<![A-Za-z])(?:NC|ND)(?![A-Za-z])")

@@ -15,7 +15,7 @@ from rag_engine.protocols import Embedder, Vectors
 from rag_engine.text.languages import language_name
 from rag_engine.text.sentences import Span
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import QueryPlan
+from rag_engine.types.evidence import QueryPlan
 
 # A mark as a checked answer has it.
 CHECKED_MARK = re.compile(r"\[Source (\d{1,3})\]")

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rag_engine.answering.replies import CHECKED_MARK, UnlistedWords, check_marks, settled_end
-from rag_engine.types import Evidence, Source
+from rag_engine.types.evidence import Evidence
+from rag_engine.types.passage import Source
 
 
 def in_order(named: Iterable[int], sources: Iterable[Source]) -> dict[int, int]:

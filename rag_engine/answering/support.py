@@ -38,7 +38,8 @@ from rag_engine.text.sentences import Span
 from rag_engine.text.tables import read_table
 from rag_engine.text.templates import kept_sentence
 from rag_engine.text.wording import ENGLISH, Wording
-from rag_engine.types import SentenceSupport, Source, SupportJudge, SupportLabel
+from rag_engine.types.answer import SentenceSupport, SupportJudge, SupportLabel
+from rag_engine.types.passage import Source
 
 FITTED = DATA / "support.json"
 # The labels that evidence decides on, in the order in which ties fall.

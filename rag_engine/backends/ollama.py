@@ -14,7 +14,7 @@ from rag_engine.backends.llm_reply import check_whole, joined, read_object, read
 from rag_engine.config import CONTEXT_STEP, REPLY_TOKENS, GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.token_usage import report_tokens
-from rag_engine.types import InstalledModel, Prompt
+from rag_engine.types.language_model import InstalledModel, Prompt
 from rag_engine.workspace import is_loopback
 
 _DEFAULT_URL = GenerationConfig().ollama_url

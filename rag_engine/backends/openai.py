@@ -14,7 +14,7 @@ from rag_engine.backends.llm_reply import check_whole, joined, read_object, read
 from rag_engine.config import REPLY_TOKENS, GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.token_usage import report_tokens
-from rag_engine.types import Prompt
+from rag_engine.types.language_model import Prompt
 from rag_engine.workspace import is_loopback
 
 if TYPE_CHECKING:

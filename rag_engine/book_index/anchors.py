@@ -14,7 +14,8 @@ from itertools import pairwise
 
 from rag_engine.book_index import matching
 from rag_engine.text.sentences import Span, sentence_spans
-from rag_engine.types import ExtractedText, Parent
+from rag_engine.types.document import ExtractedText
+from rag_engine.types.passage import Parent
 
 # The sentence that names the term, and the two behind it.
 _CONTEXT_SENTENCES = 3

@@ -11,7 +11,7 @@ from itertools import groupby
 
 from rag_engine.text.analyzer import analyse, surface
 from rag_engine.text.sentences import Span
-from rag_engine.types import IndexListing
+from rag_engine.types.passage import IndexListing
 
 # A word may be broken at a line's end, or hold soft hyphens.
 _WORD = re.compile(r"[^\W_]+(?:(?:\u00ad|-\n)[^\W\d_]+)*")

@@ -15,7 +15,8 @@ from rag_engine.config import ChunkingConfig, ChunkSizes, Strategy
 from rag_engine.errors import InputError
 from rag_engine.protocols import Vectors
 from rag_engine.text.sentences import Span, sentence_spans
-from rag_engine.types import Block, Line, Parent
+from rag_engine.types.document import Block, Line
+from rag_engine.types.passage import Parent
 
 # Sections decide if they are most of the text: a report that quotes three articles is no statute. Titles must not part
 # it finer: in a guide that numbers its chapters, the titles inside them say more.

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from rag_engine.types import Block, Line
+from rag_engine.types.document import Block, Line
 
 # A line in type smaller than the body is a caption or a cell of a table, however bold.
 _SMALLEST = 0.95

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from rag_engine.text.url_masking import masked
-from rag_engine.types import Metadata
+from rag_engine.types.document import Metadata
 
 # Characters: of a title, an act, a heading or opening words; of a child's beginning where it would say its own section.
 _LONGEST = 120

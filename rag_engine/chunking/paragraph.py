@@ -15,7 +15,8 @@ from rag_engine.chunking.headings import Title, titles
 from rag_engine.chunking.parents import filled, parents_of, solid
 from rag_engine.config import ChunkSizes
 from rag_engine.text.sentences import Span, sentence_spans
-from rag_engine.types import Block, Line, Parent
+from rag_engine.types.document import Block, Line
+from rag_engine.types.passage import Parent
 
 _FEWEST_CONTENTS = 3
 _PARAGRAPH = re.compile(r"\S(?:.|\n(?!\s*\n))*")

@@ -10,7 +10,7 @@ from itertools import pairwise
 from rag_engine.chunking.semantic import cut_children
 from rag_engine.config import ChunkSizes
 from rag_engine.text.sentences import Span, stripped
-from rag_engine.types import Parent
+from rag_engine.types.passage import Parent
 
 
 def parents_of(text: str, spans: Iterable[Span], sentences: Sequence[Span], config: ChunkSizes) -> list[Parent]:

@@ -18,7 +18,7 @@ from rag_engine.config import ChunkSizes
 from rag_engine.protocols import Vectors
 from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.text.url_masking import masked
-from rag_engine.types import Child, Parent
+from rag_engine.types.passage import Child, Parent
 
 # Number of places for which vectors are gathered and summed in double precision at a time.
 _PLACES_AT_ONCE = 8192

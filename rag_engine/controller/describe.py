@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rag_engine.text.wording import ENGLISH, Wording
-from rag_engine.types import ControllerStep
+from rag_engine.types.evidence import ControllerStep
 
 
 def describe_step(step: ControllerStep, words: Wording = ENGLISH) -> str:

@@ -29,7 +29,8 @@ from rag_engine.geography import Gazetteer
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.text.folding import fold
 from rag_engine.token_usage import CountedModel
-from rag_engine.types import ControllerStep, Evidence, Hit, ResidualGap, Source
+from rag_engine.types.evidence import ControllerStep, Evidence, ResidualGap
+from rag_engine.types.passage import Hit, Source
 
 Retrieve = Callable[[str], Evidence]
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from rag_engine.types import Evidence, GeographicScope, Source
+from rag_engine.types.evidence import Evidence, GeographicScope
+from rag_engine.types.passage import Source
 
 SubQuestionState = Literal["covered", "contradicted", "open"]
 # Where a parent is: the key of its document and the offsets of its text.

@@ -24,7 +24,7 @@ from rag_engine.geography import Gazetteer
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.text.analyzer import analyse
 from rag_engine.text.sentences import Span, sentence_spans, stripped
-from rag_engine.types import Source
+from rag_engine.types.passage import Source
 
 # What the share of a sub-question's words in a statement weighs against similarity, and the share taken for granted
 # where the two are in different languages; both as in answering/abstention.py.

@@ -31,7 +31,7 @@ from rag_engine.text.folding import fold
 from rag_engine.text.sentences import Span
 from rag_engine.text.stopwords import stopwords
 from rag_engine.text.tables import read_table
-from rag_engine.types import QueryPlan
+from rag_engine.types.evidence import QueryPlan
 
 _CHARACTERS = (5, 300)
 

@@ -18,7 +18,7 @@ from rag_engine.conversations.reply import ShownSource, shown_sources
 from rag_engine.conversations.store import Conversation, QuestionSettings, begin_turn, exchanges, read_conversation
 from rag_engine.errors import InputError
 from rag_engine.planning.follow_up import Exchange, FollowUp
-from rag_engine.types import ControllerStep, Evidence
+from rag_engine.types.evidence import ControllerStep, Evidence
 from rag_engine.waiting import while_waiting
 
 AnswerStage = Literal["searching", "reading", "writing"]

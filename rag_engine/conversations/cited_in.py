@@ -8,7 +8,7 @@ from pathlib import Path
 from rag_engine.conversations.person import LOCAL, Person
 from rag_engine.conversations.store import CONVERSATIONS, read_conversation
 from rag_engine.errors import WorkspaceError
-from rag_engine.types import Citation
+from rag_engine.types.answer import Citation
 
 
 @dataclass(frozen=True, slots=True)

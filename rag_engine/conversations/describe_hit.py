@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rag_engine.text.wording import ENGLISH, Wording
-from rag_engine.types import Hit
+from rag_engine.types.passage import Hit
 
 # Beginnings of warnings about the order of passages, after which the analyst need not act.
 _NOTES = ("Not reranked:", "The dense index is unavailable", "The question is in ")

@@ -12,7 +12,9 @@ from rag_engine.conversations.store import Conversation, end_turn
 from rag_engine.errors import SextantError
 from rag_engine.planning.follow_up import FollowUp
 from rag_engine.text.sentences import sentence_spans
-from rag_engine.types import Answer, Citation, ControllerStep, Evidence, Source, StructuredAnswer
+from rag_engine.types.answer import Answer, Citation, StructuredAnswer
+from rag_engine.types.evidence import ControllerStep, Evidence
+from rag_engine.types.passage import Source
 
 AnswerPart = FollowUp | ControllerStep | Evidence | str | Answer | StructuredAnswer
 

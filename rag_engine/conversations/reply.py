@@ -8,21 +8,18 @@ from dataclasses import dataclass, replace
 from rag_engine.answering.chances import RefusalRates, refusal_rates, share_right
 from rag_engine.conversations.describe_hit import HitScores, scores_of
 from rag_engine.prompts import insufficient
-from rag_engine.types import (
+from rag_engine.types.answer import (
     Answer,
     AnswerStatus,
     Attribute,
     Citation,
     CitedRecord,
-    ControllerStep,
-    Evidence,
-    Ground,
     SentenceSupport,
-    Source,
     StructuredAnswer,
     SupportJudge,
-    Tier,
 )
+from rag_engine.types.evidence import ControllerStep, Evidence, Ground
+from rag_engine.types.passage import Source, Tier
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from rag_engine.protocols import LoadReranker, PassageReader, Reranker, Scores
-from rag_engine.types import PassageReading
+from rag_engine.types.passage import PassageReading
 
 
 class CachedReranker:

@@ -12,7 +12,7 @@ from rag_engine.evaluation.datasets import Split, line_error, read_objects, text
 from rag_engine.evaluation.passage_metrics import Passage
 from rag_engine.text.folding import fold
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from rag_engine.retrieval.ranking import Ranked, rank
 from rag_engine.retrieval.reranking import DEPTH as RERANK_DEPTH
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.storage.collection import CollectionView
-from rag_engine.types import Evidence, QueryPlan
+from rag_engine.types.evidence import Evidence, QueryPlan
 
 # The one warning that is expected: no evaluation asks the approximate index.
 _NEVER = "An evaluation compares every vector."

@@ -21,7 +21,8 @@ from rag_engine.evaluation.temporary_collection import MeasuringProgress, indexe
 from rag_engine.evaluation.vector_cache import CachedEmbedder
 from rag_engine.protocols import Embedder
 from rag_engine.retrieval.retrieve import retrieve
-from rag_engine.types import Document, Evidence
+from rag_engine.types.document import Document
+from rag_engine.types.evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True)

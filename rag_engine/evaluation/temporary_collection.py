@@ -18,7 +18,7 @@ from rag_engine.config import Config, GenerationConfig
 from rag_engine.engine import Engine
 from rag_engine.evaluation.datasets import CorpusDocument
 from rag_engine.evaluation.vector_cache import CachedEmbedder
-from rag_engine.types import Block, Document, ExtractedText, Line, Metadata
+from rag_engine.types.document import Block, Document, ExtractedText, Line, Metadata
 
 # Done, of how many, the present item.
 MeasuringProgress = Callable[[int, int, str], None]

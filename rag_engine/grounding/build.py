@@ -34,7 +34,10 @@ from rag_engine.retrieval.retrieve import hit_of, source_of
 from rag_engine.storage.catalog import ChildRecord
 from rag_engine.storage.collection import CollectionView
 from rag_engine.text.wording import ENGLISH, Wording
-from rag_engine.types import Answer, DocumentRecord, Evidence, Hit, IndexListing, QueryPlan, Source
+from rag_engine.types.answer import Answer
+from rag_engine.types.document import DocumentRecord
+from rag_engine.types.evidence import Evidence, QueryPlan
+from rag_engine.types.passage import Hit, IndexListing, Source
 
 # Entries of another version are built again.
 VERSION = 1

@@ -16,7 +16,8 @@ from rag_engine.book_index.matching import entry_name
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, all_active
 from rag_engine.storage.index_entries import OWN_GLOSSARY, OWN_INDEX, OWN_SOURCES, stored_entries
-from rag_engine.types import AnswerStatus, Citation, DocumentRecord, SentenceSupport
+from rag_engine.types.answer import AnswerStatus, Citation, SentenceSupport
+from rag_engine.types.document import DocumentRecord
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from rag_engine.conversations.record_kinds import LONGEST_NAME, Moment
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Turn, new_id
 from rag_engine.errors import InputError
-from rag_engine.types import Citation
+from rag_engine.types.answer import Citation
 
 # Characters of the note at an entry.
 _LONGEST_NOTE = 5000

@@ -18,7 +18,8 @@ from rag_engine.text.folding import fold
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.text.stopwords import stopwords
 from rag_engine.text.tables import read_table
-from rag_engine.types import Answer, Citation, DocumentRecord
+from rag_engine.types.answer import Answer, Citation
+from rag_engine.types.document import DocumentRecord
 
 # Numbers in front of a heading or a sentence: "3.3", "II.", "§ 4", "(2)", "Art. 5".
 _NUMBER = re.compile(

@@ -21,7 +21,8 @@ from rag_engine.retrieval.ranking import Ranked, rank
 from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.snapshot import Snapshot
 from rag_engine.text.key_words import WantedWords, wanted_words
-from rag_engine.types import DocumentRecord, QueryPlan
+from rag_engine.types.document import DocumentRecord
+from rag_engine.types.evidence import QueryPlan
 
 # The most passages without all of the words that are found by meaning. No score tells where other subjects begin, and
 # further down few passages are about the query.

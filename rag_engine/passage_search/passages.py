@@ -18,7 +18,8 @@ from rag_engine.storage.sentence_vectors import sentence_cosines, sentence_place
 from rag_engine.text.excerpt import told_apart, window
 from rag_engine.text.key_words import find_key_words
 from rag_engine.text.sentences import Span
-from rag_engine.types import Citation, Hit
+from rag_engine.types.answer import Citation
+from rag_engine.types.passage import Hit
 
 
 @dataclass(frozen=True, slots=True)

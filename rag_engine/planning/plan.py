@@ -17,7 +17,7 @@ from rag_engine.geography import Gazetteer, find_places
 from rag_engine.planning.instructions import QUOTED, Phrasing, carried, load_phrasing, separate
 from rag_engine.protocols import Generator
 from rag_engine.text.folding import fold
-from rag_engine.types import GeographicScope, QueryPlan
+from rag_engine.types.evidence import GeographicScope, QueryPlan
 
 CONTENT_WORDS = 15
 TERM_WORDS = 10

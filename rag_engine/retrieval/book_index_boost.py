@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rag_engine.storage.index_entries import CollectionIndex
-from rag_engine.types import IndexListing
+from rag_engine.types.passage import IndexListing
 
 # More entries than a question is about: the longest names of a question of many words.
 MOST_CONTEXTS = 3

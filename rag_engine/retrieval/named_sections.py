@@ -14,7 +14,7 @@ from rag_engine.storage.catalog import ParentRecord
 from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.section_index import Act, SectionPlace
 from rag_engine.text.languages import READ_LANGUAGES
-from rag_engine.types import AbsentSection, QueryPlan
+from rag_engine.types.evidence import AbsentSection, QueryPlan
 
 SECTION_BONUS, ACT_BONUS = 1.0, 0.5
 

@@ -27,7 +27,7 @@ from rag_engine.storage.catalog import ChildRecord
 from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.cross_references import references
 from rag_engine.storage.snapshot import Snapshot
-from rag_engine.types import AbsentSection, QueryPlan
+from rag_engine.types.evidence import AbsentSection, QueryPlan
 
 # How many of the best are examined for named sections; the catalog is asked for each.
 _NAMED_AMONG = 50

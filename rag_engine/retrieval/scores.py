@@ -19,7 +19,7 @@ from rag_engine.retrieval.search import Candidates
 from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.sentence_vectors import best_cosines
 from rag_engine.storage.snapshot import LanguageSamples
-from rag_engine.types import QueryPlan
+from rag_engine.types.evidence import QueryPlan
 
 # A passage that answers is about five deviations above its language's mean.
 _DEVIATIONS = 5.0

@@ -18,7 +18,7 @@ from rag_engine.storage.collection import CollectionView
 from rag_engine.text.analyzer import has_analyser
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import QueryPlan
+from rag_engine.types.evidence import QueryPlan
 
 # Approximate search only pays where a scan of every vector takes longer than an answer may: above this many.
 EXACT_UP_TO = 500_000

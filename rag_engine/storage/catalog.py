@@ -32,7 +32,7 @@ from rag_engine.storage.schema import (
     vectors,
 )
 from rag_engine.text.control_characters import without_direction_marks
-from rag_engine.types import Block, BlockKind, Box, DocumentRecord, ExtractedText, Line, Metadata
+from rag_engine.types.document import Block, BlockKind, Box, DocumentRecord, ExtractedText, Line, Metadata
 from rag_engine.workspace import catalog_file, files, is_writable, make_folder, records_file
 
 Item = TypeVar("Item")

@@ -60,7 +60,7 @@ from rag_engine.storage.stores import (
 from rag_engine.storage.vector_file import VectorFile, unsealed
 from rag_engine.storage.vector_rows import forget_damaged_sentences, rows_of_damaged_sentences, sweep
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 
 _ENCODE = "Run `sextant rebuild --encode`: only texts whose vectors are missing or damaged are encoded again."
 _FILL = "Run `sextant rebuild`, or add a document: the next change fills it."

@@ -12,7 +12,8 @@ from sqlalchemy.engine import Connection
 from rag_engine.chunking.sections.references import Edge
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, ParentRecord
-from rag_engine.types import DocumentRecord, Linked
+from rag_engine.types.document import DocumentRecord
+from rag_engine.types.passage import Linked
 
 
 def insert_references(connection: Connection, document: int, first_parent: int, edges: Sequence[Edge]) -> None:

@@ -16,7 +16,7 @@ from rag_engine.storage.catalog import Catalog, mark_changed, set_state
 from rag_engine.storage.stores import Stores, keyword_rows, stored_file, stored_name
 from rag_engine.storage.vector_rows import forget_rows, sweep, unshared_rows
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 
 # Named value of the workspace while an erasure has not left every store.
 ERASING = "erasing"

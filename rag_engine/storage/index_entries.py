@@ -18,7 +18,7 @@ from rag_engine.book_index.anchors import Anchor, IndexRecord
 from rag_engine.book_index.matching import IndexedPassage, IndexTerms
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, mark_changed
-from rag_engine.types import Document, DocumentRecord
+from rag_engine.types.document import Document, DocumentRecord
 
 _COLUMNS = [tables.anchors.c[name] for name in ("term", "subterm", "source", "page", "start", "end", "see")]
 

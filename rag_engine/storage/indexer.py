@@ -53,7 +53,8 @@ from rag_engine.storage.sentence_vectors import pack_sentences, sentence_texts
 from rag_engine.storage.stores import Stores, dense_facets, put_dense
 from rag_engine.storage.vector_file import sealed
 from rag_engine.storage.vector_rows import beyond_used_rows, free_rows, sweep
-from rag_engine.types import Document, DocumentRecord, ExtractedText, Line, Metadata, Parent, former_mark
+from rag_engine.types.document import Document, DocumentRecord, ExtractedText, Line, Metadata, former_mark
+from rag_engine.types.passage import Parent
 
 # A group becomes visible together: committing the keyword index costs about 90 ms however little it holds.
 _GROUP_CHILDREN = 400

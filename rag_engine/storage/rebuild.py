@@ -22,7 +22,7 @@ from rag_engine.storage.deletion import LEFT
 from rag_engine.storage.index_entries import stored_entries
 from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.stores import Stores, keyword_rows, put_dense
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 
 RebuildProgress = Callable[[int, int, str], None]
 

@@ -13,7 +13,7 @@ import sqlalchemy as sql
 from rag_engine.chunking.sections.rules import normal_label
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 
 # Characters in front of an act's first section that are read for how it is called.
 _OPENING = 3_000

@@ -15,7 +15,7 @@ from rag_engine.filters import DOCUMENT, facets_of
 from rag_engine.protocols import Keys, Vectors
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 
 # Passages sampled of a language; ten times as many change no mean by more than .001.
 _SAMPLE = 1024

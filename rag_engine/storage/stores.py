@@ -16,7 +16,7 @@ from rag_engine.protocols import ChildFacets, SparseIndex, VectorIndex
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, ChildRecord, set_state
 from rag_engine.storage.vector_file import VectorFile
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 from rag_engine.workspace import inside
 
 # Named value of the workspace: keys of the documents that the indexes describe as before.

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from urllib.parse import quote
 
 from rag_engine.text.folding import fold_title
-from rag_engine.types import Citation, DocumentRecord, Metadata
+from rag_engine.types.answer import Citation
+from rag_engine.types.document import DocumentRecord, Metadata
 
 BibliographyEntry = tuple[str, Metadata]
 

@@ -11,7 +11,7 @@ from typing import Any
 from rag_engine.takeaway import exported_text
 from rag_engine.text.excerpt import shortened
 from rag_engine.text.wording import ENGLISH, Wording
-from rag_engine.types import Citation
+from rag_engine.types.answer import Citation
 
 # A4 and its margins, in millimetres.
 _WIDTH, _HEIGHT, _MARGIN = 210, 297, 25

@@ -16,7 +16,7 @@ from rag_engine.conversations.store import Conversation, Turn
 from rag_engine.notebook.notebook import Notebook, NotebookEntry
 from rag_engine.text.file_kinds import pages_text
 from rag_engine.text.wording import ENGLISH, Wording
-from rag_engine.types import AttributeContent, Citation
+from rag_engine.types.answer import AttributeContent, Citation
 
 # Control characters and halves of surrogate pairs, which XML forbids; and signs that turn the direction of writing.
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")

@@ -12,7 +12,8 @@ from rag_engine.takeaway.bibliography import cited_entries, to_bibtex, to_ris
 from rag_engine.takeaway.docx import to_docx
 from rag_engine.takeaway.exported_text import ExportedSection, ExportedText, footnote_text, in_one_line, visible_text
 from rag_engine.text.wording import ENGLISH, Wording
-from rag_engine.types import Citation, DocumentRecord
+from rag_engine.types.answer import Citation
+from rag_engine.types.document import DocumentRecord
 
 # Each suffix with the name of its format; the last two hold the documents that are cited, and no text.
 FORMATS: Mapping[str, str] = {".docx": "Word", ".md": "Markdown", ".bib": "BibTeX", ".ris": "RIS"}

@@ -13,7 +13,7 @@ from rag_engine.storage.indexer import page_at
 from rag_engine.storage.snapshot import Snapshot
 from rag_engine.text.analyzer import analyse
 from rag_engine.text.folding import fold, fold_in_place
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 from rag_engine.viewer.pages import PagedText
 
 

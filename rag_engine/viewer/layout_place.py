@@ -12,7 +12,7 @@ from rag_engine.answering.page_image import regions
 from rag_engine.backends.drawing.passage_finder import SoughtPassage
 from rag_engine.storage.cross_references import PlacedReference
 from rag_engine.text.sentences import Span
-from rag_engine.types import Box, Line
+from rag_engine.types.document import Box, Line
 from rag_engine.viewer.pages import PagedText
 
 # Characters of a passage that are looked for, and of the text on each side that tell which of several places is meant.

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from rag_engine.storage.catalog import Catalog
 from rag_engine.text.sentences import Span
-from rag_engine.types import Block, BlockKind, Box, DocumentRecord, Line
+from rag_engine.types.document import Block, BlockKind, Box, DocumentRecord, Line
 
 # Characters of a page without geometry that are shown at a time.
 _SHOWN = 300_000

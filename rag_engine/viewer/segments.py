@@ -11,7 +11,7 @@ from rag_engine.config import ChunkingConfig, Strategy
 from rag_engine.protocols import Embedder
 from rag_engine.storage.catalog import Catalog, ChildRecord
 from rag_engine.text.sentences import Span
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
 
 from rag_engine.text.sentences import Span
-from rag_engine.types import UNDATED, DocumentRecord
+from rag_engine.types.document import UNDATED, DocumentRecord
 from rag_engine.viewer.outline import OutlineEntry, heading_at
 
 PieceKind = Literal["same", "removed", "added"]

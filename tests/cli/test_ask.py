@@ -17,7 +17,7 @@ from rag_engine.answering.citations import citation_at
 from rag_engine.answering.structured.answer_schema import read_schema
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
-from rag_engine.types import Attribute, CitedRecord, StructuredAnswer
+from rag_engine.types.answer import Attribute, CitedRecord, StructuredAnswer
 from tests.conftest import ROOT
 from tests.rag_engine.backends.scripted_server import Reply, Script
 from tests.rag_engine.backends.test_openai import CHAT, serving_model, words

@@ -13,8 +13,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cli.main import app
-from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk
+from ingestion.worker import work
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from tests.cli.test_ask import CONTRACT, FORM, PLAN, POLICY, said

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from cli import terminal
 from cli.main import app
 from cli.terminal import PlainConsole, errors_end, spinner, watched
-from rag_engine.types import Evidence, QueryPlan
+from rag_engine.types.evidence import Evidence, QueryPlan
 from rag_engine.waiting import still_waiting
 from tests.conftest import ROOT
 

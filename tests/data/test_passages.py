@@ -15,7 +15,7 @@ import pytest
 
 from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 from tests.conftest import ROOT
 
 KINDS = {"statute", "decision", "guide", "report", "table", "web", "office"}

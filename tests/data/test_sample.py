@@ -22,7 +22,7 @@ import pymupdf
 import pytest
 
 from ingestion.metadata.taxonomy import load_taxonomy
-from rag_engine.types import Metadata
+from rag_engine.types.document import Metadata
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "data" / "sample"

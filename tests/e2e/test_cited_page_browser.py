@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from ingestion.add_files import add_paths
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
-from rag_engine.types import Citation
+from rag_engine.types.answer import Citation
 from tests.e2e.conftest import serving
 from tests.pages.conversations import converse
 from tests.rag_engine.conversations.test_store import REPLY, SOURCE

@@ -11,9 +11,9 @@ import openpyxl
 import pytest
 from playwright.sync_api import Page, expect
 
-from ingestion.jobs.worker import work
 from ingestion.operations.comparisons import ask_comparison, begin_comparison
 from ingestion.operations.desk import open_desk
+from ingestion.worker import work
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import open_engine

@@ -11,9 +11,9 @@ import docx
 from playwright.sync_api import Page, expect
 
 from ingestion.add_files import add_paths
-from ingestion.jobs.worker import work
 from ingestion.operations.desk import open_desk
 from ingestion.operations.evaluation import queue_test
+from ingestion.worker import work
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.conversations.reply import Reply, failed_reply
@@ -24,7 +24,7 @@ from rag_engine.evaluation.answers.test_questions import change_test_questions
 from rag_engine.evaluation.gold import Quote
 from rag_engine.notebook import store as notebooks
 from rag_engine.notebook.notebook import answer_entry, quote_entry, with_entry, with_note
-from rag_engine.types import Attribute, CitedRecord
+from rag_engine.types.answer import Attribute, CitedRecord
 from tests.e2e.test_browser import QUESTION
 from tests.e2e.test_compare_browser import compare
 from tests.pages.collection import build_collection

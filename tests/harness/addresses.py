@@ -26,7 +26,8 @@ from rag_engine.backends.ollama import find_ollama
 from rag_engine.backends.openai import find_openai
 from rag_engine.config import GenerationConfig
 from rag_engine.errors import SextantError
-from rag_engine.types import Prompt, QueryPlan
+from rag_engine.types.evidence import QueryPlan
+from rag_engine.types.language_model import Prompt
 from tests.conftest import CHROMIUM
 from tests.harness.tally import Effort, Tally
 from tests.ingestion.web.test_address_policy import CLOSED, HIDING, PUBLIC

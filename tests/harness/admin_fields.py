@@ -24,7 +24,8 @@ from rag_engine.grounding.knowledge import (
     index_entries,
 )
 from rag_engine.storage.index_entries import IndexedEntry, replace_index
-from rag_engine.types import Citation, DocumentRecord
+from rag_engine.types.answer import Citation
+from rag_engine.types.document import DocumentRecord
 from tests.ingestion.source_records import VALUES, source_record
 
 _WHEN = "2026-11-26T02:00:00"

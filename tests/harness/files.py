@@ -13,9 +13,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from ingestion.add_files import FileOutcome, add_paths
-from ingestion.extraction.sandbox.sandbox import time_for
 from ingestion.file_reading import ExtractionLimits
 from ingestion.metadata_file import NAME
+from ingestion.sandbox.sandbox import time_for
 from ingestion.seeds.read import read_seeds
 from rag_engine.config import ROOT, read_config
 from rag_engine.engine import Engine

@@ -13,7 +13,10 @@ from rag_engine.engine import Engine
 from rag_engine.filters import Filter
 from rag_engine.prompts import answer_rules
 from rag_engine.storage.indexer import Indexer
-from rag_engine.types import Answer, Document, Evidence, ExtractedText, Line, Metadata, Prompt
+from rag_engine.types.answer import Answer
+from rag_engine.types.document import Document, ExtractedText, Line, Metadata
+from rag_engine.types.evidence import Evidence
+from rag_engine.types.language_model import Prompt
 from tests.harness.injected_texts import CANARY, injections
 from tests.harness.tally import Effort, Tally
 from tests.rag_engine.conftest import CountingEmbedder, unread

@@ -29,7 +29,7 @@ from rag_engine.notebook.notebook import Notebook, NotebookEntry, answer_entry, 
 from rag_engine.notebook.store import change_notebook, create_notebook
 from rag_engine.passage_search.passage_query import PassageQuery
 from rag_engine.passage_search.saved import save_search
-from rag_engine.types import Citation
+from rag_engine.types.answer import Citation
 from tests.conftest import BROWSER_FLAGS, CHROMIUM
 from tests.e2e.conftest import leaves, serving
 from tests.harness.admin_fields import administered, compared

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.extraction.sandbox.sandbox import Sandbox
+from ingestion.sandbox.sandbox import Sandbox
 
 
 @pytest.fixture(scope="session")

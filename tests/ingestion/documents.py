@@ -10,7 +10,7 @@ from pathlib import Path
 import pymupdf
 
 from ingestion.file_reading import OcrLine, Picture
-from rag_engine.types import Box
+from rag_engine.types.document import Box
 
 _CONTENT_TYPES = (
     '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'

@@ -22,7 +22,6 @@ from typer.testing import CliRunner
 
 from cli.main import app as terminal
 from ingestion import operations
-from ingestion.jobs.worker import work
 from ingestion.operations import documents, indexes, runs, sources
 from ingestion.operations.acts import ClosedDesk, every_act, missing_role
 from ingestion.operations.corrections import agree, correct
@@ -34,6 +33,7 @@ from ingestion.records.audit import AuditEntry, begun
 from ingestion.records.people import welcome
 from ingestion.records.source_store import SourceStore
 from ingestion.types import RunRequest, SeedSource
+from ingestion.worker import work
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL, Person, PersonRole
 from rag_engine.engine import Engine

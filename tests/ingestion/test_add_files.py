@@ -19,8 +19,8 @@ import pytest
 
 from cli.doctor import examine
 from ingestion.add_files import FileOutcome, add_paths
-from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.file_reading import FileReading
+from ingestion.sandbox.sandbox import Sandbox
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError, WorkspaceError
@@ -400,7 +400,7 @@ def test_a_file_that_broke_its_reader_is_refused_at_once_when_it_is_added_again(
     (folder / "plan.txt").write_text(FIRST)
     assert outcomes(add_paths([folder], engine)) == {"tree.pdf": "rejected", "plan.txt": "indexed"}
     with monkeypatch.context() as patch:
-        patch.setattr("ingestion.extraction.sandbox.sandbox.Sandbox.read", lambda *_: pytest.fail("it was read"))
+        patch.setattr("ingestion.sandbox.sandbox.Sandbox.read", lambda *_: pytest.fail("it was read"))
         (again,) = (one for one in add_paths([folder], engine) if "tree" in one.path)
     assert again.status == "rejected"
     assert "tree.pdf is damaged" in again.reason

@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.jobs.worker import work
 from ingestion.operations import corrections, documents, runs
 from ingestion.operations.desk import Desk, open_desk
 from ingestion.status.document_fields import unchecked_fields
 from ingestion.types import FieldName, RunRequest, SeedSource
+from ingestion.worker import work
 from rag_engine.answering.reference_list import limits_of, references_of
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
-from rag_engine.types import Answer, DocumentRecord
+from rag_engine.types.answer import Answer
+from rag_engine.types.document import DocumentRecord
 from rag_engine.workspace import write_lock
 from tests.portal.texts import FLOOD
 from tests.rag_engine.conftest import CountingEmbedder, unread

@@ -17,11 +17,11 @@ from typer.testing import CliRunner
 
 from cli.main import app as terminal
 from ingestion import workspace as folders
-from ingestion.jobs.worker import work
 from ingestion.operations import corrections, dataset, decisions, documents, evaluation, indexes, runs, sources
 from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.records.source_store import SourceStore
 from ingestion.types import LicenceVerdict, Outcome, RunRequest, SeedSource
+from ingestion.worker import work
 from pages._shared import resources
 from rag_engine.config import Config, read_config
 from rag_engine.conversations.store import Conversation, Turn, TurnRating, restore_conversation

@@ -19,7 +19,6 @@ from typer.testing import CliRunner
 
 from cli.doctor import examine
 from cli.main import app as terminal
-from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.operations.documents import (
     add_files,
@@ -35,6 +34,7 @@ from ingestion.operations.indexes import queue_rebuild
 from ingestion.operations.people import audit_entries
 from ingestion.records.erasures import erasing
 from ingestion.types import Progress
+from ingestion.worker import work
 from rag_engine.config import read_config
 from rag_engine.conversations.answer_jobs import AnswerJobs
 from rag_engine.conversations.erased_documents import REDACTED
@@ -48,7 +48,8 @@ from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.notebook.notebook import NotebookEntry, answer_entry, with_entry
 from rag_engine.notebook.store import DEFAULT, change_notebook
 from rag_engine.storage.catalog import pack_text
-from rag_engine.types import Answer, Evidence
+from rag_engine.types.answer import Answer
+from rag_engine.types.evidence import Evidence
 from tests.ingestion.documents import pdf
 from tests.ingestion.left_behind import files_holding, forms
 from tests.rag_engine.conftest import CountingEmbedder
@@ -321,7 +322,7 @@ def test_drawn_pages_are_erased_with_their_document(workspace: Path) -> None:
         add_files(desk_of(engine), files)
         for name in ("a.pdf", "c.pdf"):
             document = engine.catalog.find_document(name)
-            drawn, measured = engine.draw_page(document, 1, width=300)
+            drawn, measured = engine.drawings.draw_page(document, 1, width=300)
             drawn.result(), measured.result()
         assert len(list(drawings.iterdir())) == 2
         assert erase(desk_of(engine), "a.pdf").left_behind == ()

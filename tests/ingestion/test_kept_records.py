@@ -22,7 +22,7 @@ from rag_engine.notebook.store import DEFAULT, change_notebook
 from rag_engine.storage import schema
 from rag_engine.storage.records import TABLES as RECORD_TABLES
 from rag_engine.storage.records import log
-from rag_engine.types import Answer
+from rag_engine.types.answer import Answer
 from tests.ingestion.test_erasing import desk_of, make, open_engine
 from tests.raw_records import raw_records
 

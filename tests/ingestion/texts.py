@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_engine.types import Block, ExtractedText, Line
+from rag_engine.types.document import Block, ExtractedText, Line
 
 
 def extracted_from(text: str, *, media_type: str = "text/plain", title: str = "") -> ExtractedText:

@@ -9,7 +9,7 @@ from rag_engine.config import read_config
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Conversation, begin_turn, end_turn, new_id
 from rag_engine.engine import open_engine
-from rag_engine.types import Citation
+from rag_engine.types.answer import Citation
 from tests.rag_engine.conversations.test_store import REPLY, SOURCE
 
 _QUOTES = {"flood-act.txt": "remains valid for six years", "piano-caldo.txt": "vale per tre giorni"}

@@ -8,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from ingestion import workspace as folders
 from ingestion.jobs.queue import JobQueue
-from ingestion.jobs.worker import work
 from ingestion.operations.people import audit_entries
+from ingestion.worker import work
 from pages._shared import resources
 from pages._shared.markdown import escape
 from rag_engine.config import read_config

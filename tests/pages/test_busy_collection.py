@@ -33,7 +33,7 @@ _REBUILDING = """
 import sys
 from contextlib import closing
 from pathlib import Path
-from ingestion.jobs import worker
+from ingestion import worker
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages._ask.passage import cited_place, index_entries
+from pages._ask.answer import cited_place, index_entries
 from pages._ask.turn_key import turn_key
 from rag_engine.config import read_config
 from rag_engine.conversations import store

@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from ingestion.dataset.comparison.comparison import Comparison
 from ingestion.dataset.comparison.store import ComparisonStore
-from ingestion.jobs.worker import work
 from ingestion.operations.comparisons import ask_comparison, begin_comparison, find_comparison, list_comparisons
+from ingestion.worker import work
 from pages._shared import resources
 from tests.pages.collection import HOSTILE_TITLE
 from tests.pages.conftest import Start

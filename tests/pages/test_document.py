@@ -21,7 +21,7 @@ from rag_engine.backends.drawing.page_renderer import PageRenderer
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from rag_engine.storage import schema as tables
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 from tests.pages.collection import HOSTILE_TITLE
 from tests.pages.conftest import Start
 from tests.pages.conversations import converse
@@ -538,12 +538,12 @@ def test_a_page_that_takes_minutes_says_so_and_shows_its_text_and_nobody_waits(
     engine = resources.engine()
     with monkeypatch.context() as patch:
         # However busy the machine is, the other visitor's page is being drawn meanwhile.
-        patch.setattr(engine._page_renderer, "_seconds", 600)
-        of_another = engine.draw_page(documents_of(endless)["another.pdf"], 1, width=700)[0]
+        patch.setattr(engine.drawings._page_renderer, "_seconds", 600)
+        of_another = engine.drawings.draw_page(documents_of(endless)["another.pdf"], 1, width=700)[0]
         ordinary = opened(start, endless, "ordinary.pdf")
         assert not of_another.done()
     assert components(ordinary)["document page"]["picture"]
-    for child in engine._page_renderer._pool._children:
+    for child in engine.drawings._page_renderer._pool._children:
         child.kill()
     # Twice: at the limit it may be said to take longer before it is given up.
     opened(start, endless, "endless.pdf")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.operations.evaluation import exported_feedback, list_feedback, queue_test
+from ingestion.worker import work
 from rag_engine.config import read_config
 from rag_engine.conversations.feedback import rated_answers
 from rag_engine.conversations.store import (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.jobs.queue import JobQueue
-from ingestion.jobs.worker import work
+from ingestion.worker import work
 from pages._shared.markdown import escape
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ingestion.jobs.worker import work
+from ingestion.worker import work
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from rag_engine.settings import keep_setting, read_settings

@@ -144,7 +144,7 @@ def draw_missing(shares: list[float], unread: int) -> None:
     from pathlib import Path
 
     from pages._document.layout_view import say_not_found
-    from rag_engine.types import Box
+    from rag_engine.types.document import Box
     from rag_engine.viewer.layout_place import PlaceInLayout
 
     marks = {3: [Box(0, 0, 10, 10)]}

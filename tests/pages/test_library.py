@@ -18,7 +18,7 @@ from pages._shared import resources
 from pages._shared.field_inputs import heading_of
 from pages._shared.jobs import time_left
 from pages._shared.numbers_and_dates import duration
-from rag_engine.types import Metadata
+from rag_engine.types.document import Metadata
 from tests.conftest import ROOT
 from tests.pages.conftest import Start
 

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from rag_engine.answering.support import support_accuracy
 from rag_engine.conversations.reply import Reply
-from rag_engine.types import SentenceSupport
+from rag_engine.types.answer import SentenceSupport
 from tests.pages.conftest import Start
 from tests.pages.conversations import converse
 from tests.pages.test_ask import texts

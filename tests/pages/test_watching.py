@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from pages._shared import resources
 from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.store import new_id
-from rag_engine.types import ControllerStep
+from rag_engine.types.evidence import ControllerStep
 from tests.pages.conftest import Start
 from tests.pages.test_ask import answered
 from tests.pages.test_ask import texts as marked_up

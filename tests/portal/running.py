@@ -10,8 +10,8 @@ import lingua  # noqa: F401
 import playwright.sync_api  # noqa: F401
 import scipy.stats  # noqa: F401
 
+from ingestion import worker
 from ingestion import workspace as folders
-from ingestion.jobs import worker
 from ingestion.jobs.queue import JobQueue
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine

@@ -16,7 +16,9 @@ from rag_engine.protocols import StorageBackends, Vectors
 from rag_engine.storage.catalog import open_catalog
 from rag_engine.storage.stores import Stores
 from rag_engine.storage.vector_file import VectorFile
-from rag_engine.types import DocumentRecord, Evidence, Hit, Metadata, QueryPlan, Source
+from rag_engine.types.document import DocumentRecord, Metadata
+from rag_engine.types.evidence import Evidence, QueryPlan
+from rag_engine.types.passage import Hit, Source
 
 
 class CountingEmbedder:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from rag_engine.errors import BackendError
 from rag_engine.token_usage import report_tokens
-from rag_engine.types import Prompt
+from rag_engine.types.language_model import Prompt
 
 
 class Asked(NamedTuple):

@@ -11,7 +11,8 @@ from rag_engine.book_index.anchors import IndexRecord
 from rag_engine.config import Config, changed, read_config
 from rag_engine.engine import Engine
 from rag_engine.protocols import Embedder, Scores
-from rag_engine.types import Document, ExtractedText, Line, Metadata, PassageReading
+from rag_engine.types.document import Document, ExtractedText, Line, Metadata
+from rag_engine.types.passage import PassageReading
 from tests.rag_engine.conftest import unread
 
 

@@ -15,7 +15,7 @@ import pytest
 from ingestion.add_files import add_paths
 from rag_engine.config import GenerationConfig, read_config
 from rag_engine.engine import Engine
-from rag_engine.types import Answer
+from rag_engine.types.answer import Answer
 from tests.rag_engine.conftest import CountingEmbedder, unread
 
 QUESTION = "When do residents within 300 metres of the dyke leave their homes?"

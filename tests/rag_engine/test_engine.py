@@ -15,7 +15,8 @@ from rag_engine.errors import WorkspaceError
 from rag_engine.planning.follow_up import Exchange, FollowUp
 from rag_engine.retrieval import search as retrievers
 from rag_engine.settings import keep_setting
-from rag_engine.types import Answer, ControllerStep, Evidence
+from rag_engine.types.answer import Answer
+from rag_engine.types.evidence import ControllerStep, Evidence
 from rag_engine.workspace import index, write_lock
 from tests.rag_engine.conftest import AwayEmbedder, CountingEmbedder, OtherEmbedder
 
@@ -150,7 +151,7 @@ def test_a_question_that_stands_alone_is_asked_as_it_is(engine: Engine) -> None:
 
 def test_a_document_without_page_geometry_is_drawn_as_a_sheet(engine: Engine) -> None:
     hit = engine.search(QUESTION).hits[0]
-    assert engine.page_image(hit.document, hit.start, hit.end).result().startswith(b"\x89PNG")
+    assert engine.drawings.page_image(hit.document, hit.start, hit.end).result().startswith(b"\x89PNG")
 
 
 def test_statistics_and_facets_count_what_is_there(engine: Engine) -> None:

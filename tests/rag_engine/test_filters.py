@@ -15,7 +15,7 @@ from rag_engine.filters import (
     live_counts,
     parse_filters,
 )
-from rag_engine.types import DocumentRecord, Metadata
+from rag_engine.types.document import DocumentRecord, Metadata
 from tests.rag_engine.conftest import make_source
 
 FACETS = {

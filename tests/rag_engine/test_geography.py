@@ -18,7 +18,8 @@ from rag_engine.geography import (
     geographic_boost,
     load_gazetteer,
 )
-from rag_engine.types import GeographicScope, Metadata
+from rag_engine.types.document import Metadata
+from rag_engine.types.evidence import GeographicScope
 
 GAZETTEER = load_gazetteer()
 TABLE = tomllib.loads(DEFAULT_TABLE.read_text(encoding="utf-8"))

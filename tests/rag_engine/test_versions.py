@@ -6,7 +6,7 @@ import pytest
 
 from rag_engine.errors import InputError
 from rag_engine.filters import answering_documents, parse_filters
-from rag_engine.types import DocumentRecord, Metadata
+from rag_engine.types.document import DocumentRecord, Metadata
 from tests.rag_engine.test_filters import facets
 
 _RECORD = DocumentRecord(0, "", "", "", "", "", 1, 0, 1, 1, 1, "", Metadata("", ""))

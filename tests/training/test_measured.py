@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag_engine.config import DATA
-from rag_engine.types import ExtractedText, Line
+from rag_engine.types.document import ExtractedText, Line
 from training.corpus import of_corpus, trained_on
 from training.measured import MeasuredTexts, is_version_of_measured, measured_runs, measured_texts, word_runs
 from training.samples import LICENSED

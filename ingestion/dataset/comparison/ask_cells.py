@@ -34,16 +34,9 @@ from rag_engine.filters import Filter
 from rag_engine.geography import find_places, load_gazetteer
 from rag_engine.prompts import insufficient, one_line
 from rag_engine.takeaway.exported_text import attribute_text
-from rag_engine.types import (
-    Answer,
-    Citation,
-    CitedRecord,
-    Evidence,
-    GeographicScope,
-    QueryPlan,
-    Source,
-    StructuredAnswer,
-)
+from rag_engine.types.answer import Answer, Citation, CitedRecord, StructuredAnswer
+from rag_engine.types.evidence import Evidence, GeographicScope, QueryPlan
+from rag_engine.types.passage import Source
 
 # Passages that are shown where none answers.
 _NEAREST = 3

@@ -14,7 +14,8 @@ from rag_engine.filters import DOCUMENT, VERSIONS, Filter, answering_documents
 from rag_engine.storage.snapshot import Snapshot
 from rag_engine.text.file_kinds import pages_text
 from rag_engine.text.wording import ENGLISH, Wording
-from rag_engine.types import Attribute, Citation, DocumentRecord
+from rag_engine.types.answer import Attribute, Citation
+from rag_engine.types.document import DocumentRecord
 
 ColumnKind = Literal["document", "country"]
 CellStatus = Literal["answered", "closest passages", "nothing found", "failed"]

@@ -24,7 +24,8 @@ from rag_engine.prompts import one_line
 from rag_engine.takeaway.exported_text import attribute_text
 from rag_engine.text.file_kinds import page_number
 from rag_engine.text.wording import ENGLISH, Wording
-from rag_engine.types import Attribute, AttributeContent, Citation, DocumentRecord
+from rag_engine.types.answer import Attribute, AttributeContent, Citation
+from rag_engine.types.document import DocumentRecord
 from rag_engine.viewer.address import DocumentPlace
 
 _COLUMN_WIDTH = 44

@@ -19,7 +19,7 @@ from ingestion.extraction.layout.numerals import letters, roman
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
 from ingestion.file_reading import ExtractionLimits
-from rag_engine.types import BlockKind
+from rag_engine.types.document import BlockKind
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"

@@ -36,7 +36,7 @@ from ingestion.file_reading import ExtractionLimits, OcrEngine, OcrLine, Picture
 from ingestion.types import Refusal
 from rag_engine.errors import BackendError
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import Box, ExtractedText
+from rag_engine.types.document import Box, ExtractedText
 
 _MOST_PIXELS = 40_000_000
 _FEW_CHARACTERS = 25

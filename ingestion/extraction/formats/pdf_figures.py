@@ -15,7 +15,7 @@ from ingestion.extraction.layout.paragraphs import ends_sentence
 from ingestion.extraction.layout.text_layer_check import is_scrambled
 from ingestion.extraction.layout.text_rows import PageRows
 from ingestion.file_reading import OcrEngine, OcrLine, Picture
-from rag_engine.types import Box
+from rag_engine.types.document import Box
 
 PLACEHOLDER = "[Figure]"
 # Points, and a share of the page: smaller pictures are logos, seals and rules.

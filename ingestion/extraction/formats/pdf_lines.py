@@ -14,7 +14,7 @@ from ingestion.extraction.assemble import one_line
 from ingestion.extraction.formats.refusals import damaged, locked
 from ingestion.file_reading import PlacedLine, PrintedPages
 from ingestion.types import Refusal
-from rag_engine.types import Box
+from rag_engine.types.document import Box
 
 # Ligatures are spelled out (one cannot search for "ﬁ"), images are not decoded.
 FLAGS = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES & ~pymupdf.TEXT_PRESERVE_LIGATURES

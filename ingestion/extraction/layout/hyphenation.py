@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ingestion.extraction.assemble import DraftLine, Joint
-from rag_engine.types import Box
+from rag_engine.types.document import Box
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 HYPHENS = ("-", "\u2010", "\u00ad")

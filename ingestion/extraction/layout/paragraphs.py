@@ -12,7 +12,7 @@ from ingestion.extraction.layout.hyphenation import join_lines
 from ingestion.extraction.layout.text_rows import LABEL, PageRows, TextRow
 from ingestion.extraction.table_grid import GridCell, TableGrid, table_of, without_leader
 from ingestion.extraction.table_text import table_block
-from rag_engine.types import BlockKind, Box
+from rag_engine.types.document import BlockKind, Box
 
 # No sentence ends in more quotation marks, brackets and note numbers than this.
 _LONGEST_END = 12

@@ -15,7 +15,7 @@ from statistics import median
 from ingestion.extraction.layout.ruling_lines import SNAP, Frame, RuledLine
 from ingestion.extraction.layout.text_rows import PrintedLine, TextRow, rows_of
 from ingestion.extraction.table_grid import GridCell, TableGrid, is_figure, table_of, without_leader
-from rag_engine.types import Box
+from rag_engine.types.document import Box
 
 # A frame around a page, or around columns of prose, has longer cells than any table.
 _LONGEST_CELL = 1_500

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from rag_engine.types import Box
+from rag_engine.types.document import Box
 
 # Points: a line is drawn as a thin rectangle; what is larger is a filled cell, whose edges count as lines.
 _THICK = 3.0

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from ingestion.extraction.table_grid import GridCell, TableGrid
-from rag_engine.types import Box
+from rag_engine.types.document import Box
 
 LABEL = re.compile(r"(?:[•▪●○■□◦‣–—*-]|\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]|\d+(?:\.\d+)+)(?:\s|$)")
 # A cell of a table says less than this on one of its lines; what says more is a column of prose.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ingestion.extraction.assemble import one_line
 from ingestion.patterns import load_patterns
-from rag_engine.types import Block, BlockKind
+from rag_engine.types.document import Block, BlockKind
 
 _PATTERNS = load_patterns("titles")
 _WORD = re.compile(r"(?<!\S)[^\W\d_]{3,}")

@@ -17,7 +17,7 @@ from ingestion.extraction.ocr.tesseract import TesseractOcr, installed_languages
 from ingestion.file_reading import ExtractionLimits, OcrEngine, OcrLine, Picture
 from rag_engine.backends.model_source import checked_weights, package_folder
 from rag_engine.config import OcrChoice, easyocr_folder
-from rag_engine.types import Box
+from rag_engine.types.document import Box
 
 # Its networks, by their names in data/models.toml.
 _RAPIDOCR = ("PP-OCRv6 detection", "PP-OCRv6 recognition", "PP-OCR v2 direction of lines")

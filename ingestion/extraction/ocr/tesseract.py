@@ -16,7 +16,7 @@ from ingestion.file_reading import OcrLine, Picture
 from rag_engine.errors import BackendError
 from rag_engine.text.languages import READ_LANGUAGES
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import Box
+from rag_engine.types.document import Box
 
 # Tesseract's name and ISO 639-1 of the languages that are read, most likely first.
 _LANGUAGES = {name: code for code, name in READ_LANGUAGES.items()}

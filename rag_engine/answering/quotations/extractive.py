@@ -26,7 +26,9 @@ from rag_engine.protocols import Embedder, PassageReader, Reranker
 from rag_engine.retrieval.reranking import read_scores
 from rag_engine.text.languages import name_in
 from rag_engine.text.sentences import stripped
-from rag_engine.types import Citation, Evidence, PassageReading, Source
+from rag_engine.types.answer import Citation
+from rag_engine.types.evidence import Evidence
+from rag_engine.types.passage import PassageReading, Source
 
 _UNITS = 128  # of all sources together, and so as many of each
 # Headings, innermost first, under which a unit is encoded, and read by the cross-encoder, which reads less.

@@ -17,7 +17,9 @@ from rag_engine.errors import BackendError, ReplyError
 from rag_engine.prompts import absent_sections, insufficient, record_message, record_rules, source_block
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import Evidence, Source, StructuredAnswer
+from rag_engine.types.answer import StructuredAnswer
+from rag_engine.types.evidence import Evidence
+from rag_engine.types.passage import Source
 
 _ATTEMPTS = 3
 # Seconds before the second attempt; twice as many before each further one.

@@ -16,7 +16,7 @@ from rag_engine.config import DATA
 from rag_engine.errors import InputError
 from rag_engine.text.file_kinds import check_file
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import NOT_STATED
+from rag_engine.types.answer import NOT_STATED
 
 AttributeKind = Literal["text", "whole number", "number", "yes/no", "list of texts"]
 JsonSchema = dict[str, Any]

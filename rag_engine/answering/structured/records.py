@@ -17,7 +17,9 @@ from rag_engine.answering.structured import statements
 from rag_engine.answering.structured.answer_schema import CITATION, NO, NOTE, YES, AnswerSchema, SchemaAttribute
 from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import NOT_STATED, Attribute, AttributeContent, Citation, CitedRecord, DocumentRecord, Source
+from rag_engine.types.answer import NOT_STATED, Attribute, AttributeContent, Citation, CitedRecord
+from rag_engine.types.document import DocumentRecord
+from rag_engine.types.passage import Source
 
 # The id of the child of a document that holds most of characters [start, end) of its text.
 ChildOf = Callable[[DocumentRecord, int, int], str]

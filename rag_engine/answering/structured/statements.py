@@ -13,7 +13,7 @@ from rag_engine.text.analyzer import analyse
 from rag_engine.text.folding import fold, fold_case
 from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import Source
+from rag_engine.types.passage import Source
 
 # Statements of a source that a record is held against, likeliest first.
 _MOST = 12

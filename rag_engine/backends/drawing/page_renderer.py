@@ -23,7 +23,7 @@ from rag_engine.confinement.confine import Reach, unprivileged_user
 from rag_engine.confinement.pool import ChildPool, ConfinedChild
 from rag_engine.errors import InputError, SextantError, WorkspaceError
 from rag_engine.text.sentences import Span
-from rag_engine.types import Box
+from rag_engine.types.document import Box
 
 # Enough that three documents whose pages take too long, at once, leave room for the next.
 _PROCESSES = 6

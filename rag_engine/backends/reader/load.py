@@ -24,7 +24,7 @@ from rag_engine.config import DATA, cache_folder
 from rag_engine.errors import BackendError
 from rag_engine.protocols import PassageReader, Scores
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import PassageReading
+from rag_engine.types.passage import PassageReading
 
 _EXPORTS = "readers-4"
 # Logits of bfloat16 differ from torch's by a few hundredths.

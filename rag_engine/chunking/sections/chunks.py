@@ -21,7 +21,8 @@ from rag_engine.chunking.sections.rules import Rules, lower, number_key, rules_o
 from rag_engine.chunking.semantic import cut_children
 from rag_engine.config import ChunkSizes
 from rag_engine.text.sentences import sentence_spans, stripped
-from rag_engine.types import Block, Parent
+from rag_engine.types.document import Block
+from rag_engine.types.passage import Parent
 
 _DECIMAL = re.compile(r"\d{1,2}(?:\.\d{1,2})*\.?")
 _FEWEST_CONTENTS = 3

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rag_engine.chunking.sections.rules import ROMAN, Rules, lower
-from rag_engine.types import Block, BlockKind
+from rag_engine.types.document import Block, BlockKind
 
 MarkKind = Literal[
     "unit", "level", "annex", "decision", "preamble", "recitals", "recital", "enacting", "numeral", "numbered",

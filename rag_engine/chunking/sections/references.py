@@ -24,7 +24,7 @@ from rag_engine.chunking.sections.rules import (
     rules_of,
 )
 from rag_engine.text.languages import READ_LANGUAGES
-from rag_engine.types import Parent
+from rag_engine.types.passage import Parent
 
 # A range of more sections than this is a figure, or no range.
 _LONGEST_RANGE = 30

@@ -23,7 +23,7 @@ from rag_engine.prompts import (
     usefulness_message,
 )
 from rag_engine.protocols import Embedder, Generator
-from rag_engine.types import Answer
+from rag_engine.types.answer import Answer
 
 JUDGED_METRICS = (
     "faithfulness",

@@ -24,7 +24,7 @@ from rag_engine.evaluation.answers.run_answers import (
 )
 from rag_engine.evaluation.answers.text_metrics import open_text_metrics
 from rag_engine.models import open_judge, open_token_score, token_score_model
-from rag_engine.types import Answer
+from rag_engine.types.answer import Answer
 
 
 def measure_answers(

@@ -17,7 +17,7 @@ from rag_engine.evaluation.answers.scoring import METRICS, score
 from rag_engine.evaluation.answers.text_metrics import TEXT_METRICS, CompareTexts
 from rag_engine.evaluation.significance import Interval, mean_interval
 from rag_engine.text.excerpt import shortened
-from rag_engine.types import Answer
+from rag_engine.types.answer import Answer
 
 AskQuestion = Callable[[AnswerQuestion], Answer]
 RunProgress = Callable[[int, int, str], None]

@@ -9,7 +9,7 @@ from rag_engine.answering.replies import CHECKED_MARK
 from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.gold import Quote, letters_of
 from rag_engine.text.folding import fold
-from rag_engine.types import Answer, SentenceSupport
+from rag_engine.types.answer import Answer, SentenceSupport
 
 METRICS = (
     "abstention",

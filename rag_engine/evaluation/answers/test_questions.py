@@ -14,7 +14,7 @@ from rag_engine.errors import InputError
 from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.gold import Quote, letters_of, locate
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 
 TEST_QUESTIONS = RecordKind("test question", kept_sentence("test question"), TypeAdapter(AnswerQuestion))
 

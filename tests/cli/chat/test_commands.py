@@ -18,7 +18,8 @@ from rag_engine.errors import InputError
 from rag_engine.filters import Filter
 from rag_engine.planning.follow_up import Exchange, FollowUp
 from rag_engine.prompts import names_no_source
-from rag_engine.types import Answer, Evidence
+from rag_engine.types.answer import Answer
+from rag_engine.types.evidence import Evidence
 from tests.present import present
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.model_by_hand import ModelByHand

@@ -12,7 +12,7 @@ from dataclasses import asdict
 import sqlalchemy as sql
 
 from ingestion.jobs.queue import JobQueue, runs
-from ingestion.jobs.worker import work
+from ingestion.worker import work
 from rag_engine.storage.catalog import open_catalog
 from tests.harness.failing.commands import DOCTOR, SEARCH, commands
 from tests.harness.killing.acts import Failure, Scene, State, carry_out, open_scene

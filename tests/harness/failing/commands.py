@@ -18,7 +18,7 @@ import ingestion.jobs.process
 import rag_engine.engine
 from cli.main import app as terminal
 from ingestion.jobs.queue import JobQueue, Run
-from ingestion.jobs.worker import work
+from ingestion.worker import work
 from rag_engine.engine import Engine
 from tests.harness.killing.acts import SETTINGS, Scene
 from tests.rag_engine.conftest import CountingEmbedder

@@ -27,18 +27,18 @@ import ingestion.extraction.formats.pdf  # noqa: F401
 from ingestion.backup.archive import opened_archive
 from ingestion.extraction.extract import extract
 from ingestion.extraction.properties import read_properties
-from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.file_reading import ExtractionLimits, FileReading
-from ingestion.jobs.worker import work
 from ingestion.licence.table import load_licences
 from ingestion.metadata.sidecar import describe
 from ingestion.operations import backups, documents, indexes, sources
 from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.pipeline.scheduling import find_phase
 from ingestion.records.source_record import SourceRecord
+from ingestion.sandbox.sandbox import Sandbox
 from ingestion.types import PHASES, RunRequest
 from ingestion.web.trusted_domains import domain_mark
 from ingestion.web.urls import registered_name, url_of_any_language
+from ingestion.worker import work
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.chunking.chunk import chunk
 from rag_engine.config import ChunkingConfig, read_config
@@ -47,7 +47,7 @@ from rag_engine.engine import Engine
 from rag_engine.errors import InputError, SextantError
 from rag_engine.geography import load_gazetteer
 from rag_engine.text.analyzer import analyse, surface
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 from tests.harness.killing.watched_writes import be_watched
 from tests.ingestion.left_behind import collection_of, files_holding, forms
 from tests.rag_engine.conftest import CountingEmbedder

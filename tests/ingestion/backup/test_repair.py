@@ -23,7 +23,7 @@ from rag_engine.conversations.store import list_conversations
 from rag_engine.errors import WorkspaceError
 from rag_engine.notebook.store import create_notebook, is_unnamed, list_notebooks
 from rag_engine.storage.log import read_lines
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 from tests.ingestion.backup.workspaces import (
     add,
     desk_of,

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.jobs.worker import work
 from ingestion.operations.backups import backup, restore
 from ingestion.operations.people import audit_entries
+from ingestion.worker import work
 from rag_engine.config import GenerationConfig, read_config
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.catalog import SCHEMA

@@ -12,14 +12,14 @@ from openpyxl import Workbook
 
 from ingestion.add_files import add_paths
 from ingestion.book_index.apply import Applied, apply_index, match_documents, parents_of, remove_index
-from ingestion.extraction.sandbox.sandbox import Sandbox
+from ingestion.sandbox.sandbox import Sandbox
 from rag_engine.book_index.anchors import IndexRecord
 from rag_engine.chunking.chunk import chunk
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.retrieval.book_index_boost import match_index
 from rag_engine.storage.index_entries import index_sources
-from rag_engine.types import Child, Parent
+from rag_engine.types.passage import Child, Parent
 from tests.rag_engine.conftest import CountingEmbedder, unread
 
 HEADER = "term,subterm,file,page,see\n"

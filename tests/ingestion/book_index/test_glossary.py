@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ingestion.book_index.read import glossary_records
-from rag_engine.types import Block, BlockKind, ExtractedText
+from rag_engine.types.document import Block, BlockKind, ExtractedText
 
 
 def _extracted(*blocks: tuple[BlockKind, str]) -> ExtractedText:

@@ -12,12 +12,13 @@ from openpyxl import Workbook
 
 from ingestion.book_index.find_pages import index_pages
 from ingestion.book_index.read import index_of_document, index_of_file
-from ingestion.extraction.sandbox.sandbox import Sandbox
+from ingestion.sandbox.sandbox import Sandbox
 from ingestion.types import Refusal
 from rag_engine.book_index.anchors import IndexRecord, anchors
 from rag_engine.errors import InputError
 from rag_engine.text.sentences import sentence_spans
-from rag_engine.types import Child, ExtractedText, Parent
+from rag_engine.types.document import ExtractedText
+from rag_engine.types.passage import Child, Parent
 
 LEFT = [
     (0, "Index"), (0, ""), (0, "A"), (0, "adaptation, 2, 5-6"), (1, "costs of, 3"), (1, "finance for the least de-"),

@@ -21,7 +21,7 @@ from ingestion.file_reading import ExtractionLimits
 from ingestion.types import Extraction, Outcome, Refusal, Relation, SeedSource
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.protocols import Embedder
-from rag_engine.types import Block, ExtractedText
+from rag_engine.types.document import Block, ExtractedText
 
 CONFIG = DeduplicationConfig()
 TITLE = "Flood plan of the Sample River Authority"

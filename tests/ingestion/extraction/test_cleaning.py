@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingestion.extraction.cleaning import _patterns, clean
-from rag_engine.types import Block, BlockKind, ExtractedText
+from rag_engine.types.document import Block, BlockKind, ExtractedText
 
 SENTENCE = "Every town keeps a plan for floods and droughts."
 

@@ -9,7 +9,7 @@ from ingestion.extraction.date_patterns import declared_date, written_dates
 from ingestion.extraction.dates import find_dates
 from ingestion.file_reading import FileProperties
 from ingestion.types import FieldValue, SeedSource
-from rag_engine.types import BlockKind, ExtractedText
+from rag_engine.types.document import BlockKind, ExtractedText
 
 TODAY = date(2026, 11, 22)
 PROSE = "The plan describes what every service does before, during and after a flood, and who tells the people. " * 3

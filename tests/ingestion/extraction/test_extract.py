@@ -9,10 +9,10 @@ import pymupdf
 import pytest
 
 from ingestion.extraction.extract import extract
-from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.file_reading import ExtractionLimits
+from ingestion.sandbox.sandbox import Sandbox
 from ingestion.types import Refusal
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 from tests.ingestion.documents import bare_pdf, docx, drawing, pdf
 
 LIMITS = ExtractionLimits()

@@ -9,9 +9,9 @@ import pymupdf
 import pytest
 
 from ingestion.extraction.properties import declared_of, read_properties
-from ingestion.extraction.sandbox.sandbox import Sandbox
-from ingestion.extraction.sandbox.wire import Message
+from ingestion.extraction.wire import Message
 from ingestion.file_reading import ExtractionLimits, FileProperties
+from ingestion.sandbox.sandbox import Sandbox
 from ingestion.types import Refusal
 from tests.ingestion.documents import drawing, pdf
 

@@ -10,7 +10,7 @@ import pytest
 
 from ingestion.extraction.text_cache import CachedReading, cleaned_reading, load_reading, save_reading
 from ingestion.file_reading import FileProperties, FileReading
-from rag_engine.types import Block, ExtractedText
+from rag_engine.types.document import Block, ExtractedText
 
 
 def _reading() -> CachedReading:

@@ -11,9 +11,9 @@ import pytest
 
 from ingestion import workspace as folders
 from ingestion.jobs.queue import JobQueue
-from ingestion.jobs.worker import work
 from ingestion.operations.backups import backup_bytes, list_backups, queue_backup, restore
 from ingestion.operations.people import audit_entries
+from ingestion.worker import work
 from rag_engine.conversations.person import Person
 from rag_engine.errors import InputError
 from tests.ingestion.backup.workspaces import HARBOUR, add, desk_of, found, open_engine, place

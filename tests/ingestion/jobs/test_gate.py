@@ -12,9 +12,9 @@ import pytest
 import sqlalchemy as sql
 
 from ingestion.add_files import add_paths
-from ingestion.jobs.worker import work
 from ingestion.operations import answers, indexes
 from ingestion.operations.desk import Desk, open_desk
+from ingestion.worker import work
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError, WorkspaceError

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.jobs.worker import work
 from ingestion.operations.language_models import fitting_model, list_models, proposed_models, queue_pull
 from ingestion.operations.people import audit_entries
 from ingestion.operations.runs import control
+from ingestion.worker import work
 from rag_engine.backends.ollama import pull_model
 from rag_engine.config import GenerationConfig
 from rag_engine.engine import Engine

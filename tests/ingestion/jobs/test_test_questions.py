@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.jobs.worker import work
 from ingestion.operations import documents, evaluation
 from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.operations.runs import control
+from ingestion.worker import work
 from rag_engine.conversations.store import Conversation, QuestionSettings, Turn, TurnRating, restore_conversation
 from rag_engine.engine import open_engine
 from rag_engine.errors import InputError

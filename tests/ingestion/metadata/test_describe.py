@@ -8,7 +8,7 @@ import pytest
 
 from ingestion.config import IngestionConfig
 from ingestion.file_reading import FileProperties
-from ingestion.metadata.phase import describe_source
+from ingestion.phases.metadata import describe_source
 from ingestion.protocols import LanguageModel
 from ingestion.types import Description, Extraction, FieldName, Outcome, SeedSource
 from rag_engine.errors import BackendError

@@ -12,10 +12,10 @@ import jsonschema
 import pytest
 
 from ingestion.metadata.model import ModelReply, ask_model, prompt_for, read_answer
-from ingestion.metadata.phase import merge
 from ingestion.metadata.quotes import document_text
 from ingestion.metadata.taxonomy import load_taxonomy
 from ingestion.paced_model import PacedModel
+from ingestion.phases.metadata import merge
 from ingestion.prompts import description_message
 from ingestion.types import FieldName, FieldValue
 from rag_engine.errors import BackendError

@@ -14,7 +14,7 @@ from ingestion.metadata.rules import describe_by_rules, notes_on
 from ingestion.metadata.summary import summarise
 from ingestion.types import FieldName, FieldValue, SeedSource
 from rag_engine.geography import load_gazetteer
-from rag_engine.types import ExtractedText, Line
+from rag_engine.types.document import ExtractedText, Line
 from tests.ingestion.texts import extracted_from
 
 FLOOD = """# Flood plan of Milltown

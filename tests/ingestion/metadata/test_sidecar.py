@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from ingestion.metadata.sidecar import describe
 from rag_engine.geography import load_gazetteer
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 from tests.ingestion.texts import extracted_from
 
 EXTRACTED = ExtractedText("Text", 1, (), (), "text/plain", title="A title of its own")

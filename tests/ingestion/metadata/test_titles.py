@@ -11,7 +11,7 @@ from ingestion.extraction.table_text import table
 from ingestion.file_reading import FileProperties
 from ingestion.metadata.titles import find_titles, without_site
 from ingestion.types import SeedSource
-from rag_engine.types import Block, BlockKind, ExtractedText
+from rag_engine.types.document import Block, BlockKind, ExtractedText
 from tests.ingestion.texts import extracted_from
 
 BODY = "The services prepare for floods, warn the people and bring them to safety when the river rises. " * 4

@@ -15,12 +15,12 @@ import pytest
 
 from ingestion.config import IngestionConfig
 from ingestion.jobs.queue import JobQueue
-from ingestion.jobs.worker import work
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_store import SourceStore
 from ingestion.seeds.read import read_seeds
 from ingestion.tools import open_tools
 from ingestion.types import RunRequest
+from ingestion.worker import work
 from rag_engine.config import GenerationConfig, read_config
 from rag_engine.engine import Engine
 from tests.portal.texts import FLOOD, HEAT

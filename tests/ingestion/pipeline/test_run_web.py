@@ -14,7 +14,6 @@ import pytest
 import sqlalchemy as sql
 
 from ingestion.config import IngestionConfig, QualityConfig
-from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.file_reading import FileReading
 from ingestion.jobs.queue import JobQueue
 from ingestion.operations.decisions import decide
@@ -24,6 +23,7 @@ from ingestion.operations.sources import remove_sources
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_record import Decision
 from ingestion.records.source_store import SourceStore, now, outcomes
+from ingestion.sandbox.sandbox import Sandbox
 from ingestion.tools import Tools, open_tools
 from ingestion.types import ControlSignal, RunRequest, SeedSource
 from rag_engine.backends.encoder.load import load_encoder

@@ -1,4 +1,4 @@
-"""A new phase is a folder with a phase.py and its name in the ordered list, and nothing else."""
+"""A new phase is a file of ingestion/phases/ and its name in the ordered list, and nothing else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rag_engine.config import ROOT
 _PHASE = """
 from pathlib import Path
 
-from ingestion.phase import SourcePhase
+from ingestion.phases.definition import SourcePhase
 from ingestion.types import Outcome
 
 
@@ -70,8 +70,6 @@ def tree(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "ingestion", tree / "ingestion", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("rag_engine", "data", "tests"):
         (tree / name).symlink_to(ROOT / name)
-    (tree / "ingestion" / "counting").mkdir()
-    (tree / "ingestion" / "counting" / "__init__.py").touch()
     types = tree / "ingestion" / "types.py"
     listed = types.read_text(encoding="utf-8")
     assert listed.count('    "extraction",\n') == 1
@@ -81,7 +79,7 @@ def tree(tmp_path: Path) -> Path:
 
 def _run(tree: Path, tmp_path: Path, version_and_tables: str) -> dict[str, Any]:
     phase = _PHASE.replace("VERSION_AND_TABLES", version_and_tables)
-    (tree / "ingestion" / "counting" / "phase.py").write_text(phase, encoding="utf-8")
+    (tree / "ingestion" / "phases" / "counting.py").write_text(phase, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-P", "-c", _RUN, str(tmp_path / "workspace"), str(tmp_path / "plans")],
         env={**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"},

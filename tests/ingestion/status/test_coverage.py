@@ -12,7 +12,7 @@ from ingestion.status.coverage import (
     coverage_grid,
     filter_of_cell,
 )
-from rag_engine.types import DocumentRecord, Metadata
+from rag_engine.types.document import DocumentRecord, Metadata
 
 
 def record(

@@ -6,7 +6,8 @@ import pytest
 
 from rag_engine.answering.abstention import unnamed
 from rag_engine.geography import find_places, load_gazetteer
-from rag_engine.types import Evidence, Source
+from rag_engine.types.evidence import Evidence
+from rag_engine.types.passage import Source
 from tests.rag_engine.conftest import make_evidence, make_source
 
 TEXT = "The act of 2008 sets five-yearly budgets for emissions."

@@ -3,7 +3,7 @@
 import pytest
 
 from rag_engine.answering.chances import answer_score, best_span
-from rag_engine.types import PassageReading
+from rag_engine.types.passage import PassageReading
 
 # "Every dyke | twice a year", a token for each word.
 READING = PassageReading(

@@ -12,7 +12,9 @@ from rag_engine.answering.bundle import AnswerBundle, AskedQuestion, KeptAnswer,
 from rag_engine.answering.circumstances import Circumstances, shareable, shareable_settings
 from rag_engine.config import Config, read_config
 from rag_engine.errors import InputError
-from rag_engine.types import Answer, Citation, Prompt, QueryPlan
+from rag_engine.types.answer import Answer, Citation
+from rag_engine.types.evidence import QueryPlan
+from rag_engine.types.language_model import Prompt
 from tests.rag_engine.conftest import make_evidence, make_source
 
 KEY = "sk-secret-4711"

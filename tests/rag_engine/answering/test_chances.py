@@ -9,7 +9,8 @@ import pytest
 
 from rag_engine.answering.chances import chance, chance_model, judge, signals_of, with_sources
 from rag_engine.protocols import Scores
-from rag_engine.types import Evidence, PassageReading
+from rag_engine.types.evidence import Evidence
+from rag_engine.types.passage import PassageReading
 from tests.rag_engine.conftest import make_evidence, make_source
 
 TEXT = "The act of 2008 sets five-yearly budgets for emissions."

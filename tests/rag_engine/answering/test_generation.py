@@ -13,7 +13,10 @@ from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.prompts import INSUFFICIENT, names_no_source
 from rag_engine.protocols import Generator
-from rag_engine.types import AbsentSection, Answer, Evidence, IndexListing, Prompt, ResidualGap
+from rag_engine.types.answer import Answer
+from rag_engine.types.evidence import AbsentSection, Evidence, ResidualGap
+from rag_engine.types.language_model import Prompt
+from rag_engine.types.passage import IndexListing
 from tests.rag_engine.conftest import CountingEmbedder, make_evidence, make_source
 from tests.rag_engine.model_by_hand import ModelByHand
 

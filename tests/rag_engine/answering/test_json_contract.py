@@ -7,7 +7,7 @@ import pytest
 from rag_engine.answering.chances import chance_model
 from rag_engine.answering.json_contract import answer_json
 from rag_engine.answering.support import fitted_support
-from rag_engine.types import Answer, SentenceSupport, SupportJudge
+from rag_engine.types.answer import Answer, SentenceSupport, SupportJudge
 from tests.conftest import ROOT
 from tests.rag_engine.conftest import make_evidence, make_source
 

@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_engine.answering.page_image import regions, sheet
-from rag_engine.types import Box, Line, Region
+from rag_engine.types.document import Box, Line
+from rag_engine.types.passage import Region
 
 LINES = (
     Line(0, 100, 1, Box(50, 10, 250, 20)),

@@ -6,7 +6,7 @@ import pytest
 
 from rag_engine.answering.reference_list import licence_text, limits_of, references_of
 from rag_engine.text.file_kinds import pages_text
-from rag_engine.types import Citation
+from rag_engine.types.answer import Citation
 
 ACT = Citation(
     1, "0123456789ab_p0_c0", "0123456789ab", "act.pdf", "Flood Act", 3, "six years", 130, 139,

@@ -14,7 +14,8 @@ from rag_engine.answering.bundle import (
 )
 from rag_engine.answering.circumstances import Circumstances, shareable_settings
 from rag_engine.config import read_config
-from rag_engine.types import Citation, QueryPlan
+from rag_engine.types.answer import Citation
+from rag_engine.types.evidence import QueryPlan
 
 
 def passage(name: str, *, document: str = "a", text: str = "t") -> KeptPassage:

@@ -15,16 +15,16 @@ import pytest
 import sqlalchemy as sql
 from chromadb.api.types import Where
 
-from ingestion.jobs.worker import work
 from ingestion.operations.corrections import correct
 from ingestion.operations.desk import local_person, open_desk
+from ingestion.worker import work
 from rag_engine import workspace as paths
 from rag_engine.backends.chroma import ChromaIndex, open_chroma
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.protocols import ChildFacets
 from rag_engine.storage.schema import children
-from rag_engine.types import Document, Metadata
+from rag_engine.types.document import Document, Metadata
 from tests.conftest import ROOT
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.small_collection import DYKES, REPORT, document_of, statute

@@ -13,7 +13,9 @@ from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.prompts import PLANNER_RULES, PLANNER_SCHEMA, planner_message
 from rag_engine.token_usage import while_counting
-from rag_engine.types import Answer, Prompt, QueryPlan, TokenCount
+from rag_engine.types.answer import Answer
+from rag_engine.types.evidence import QueryPlan, TokenCount
+from rag_engine.types.language_model import Prompt
 from tests.present import present
 from tests.rag_engine.backends.scripted_server import Reply, Script, serving
 from tests.rag_engine.conftest import CountingEmbedder, make_evidence, make_source

@@ -16,7 +16,8 @@ from rag_engine.backends.ollama import OllamaGenerator
 from rag_engine.backends.openai import OpenAIGenerator
 from rag_engine.config import GenerationConfig
 from rag_engine.protocols import Generator
-from rag_engine.types import Prompt, QueryPlan
+from rag_engine.types.evidence import QueryPlan
+from rag_engine.types.language_model import Prompt
 from rag_engine.waiting import while_waiting
 
 PROMPT = Prompt("rules", "question", QueryPlan("question", "en", ("question",)), (), (), 900, 3072, 0.3)

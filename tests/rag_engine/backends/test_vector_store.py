@@ -19,7 +19,7 @@ from rag_engine.backends import chroma
 from rag_engine.backends.chroma import connect_chroma, open_chroma
 from rag_engine.filters import FACETS, Filter, allowed_documents, facet_values, facets_of
 from rag_engine.protocols import ChildFacets, VectorIndex
-from rag_engine.types import Metadata
+from rag_engine.types.document import Metadata
 from tests.rag_engine.memory_stores import MemoryVectorIndex
 
 NONE = Metadata("Plan", "", year=None)

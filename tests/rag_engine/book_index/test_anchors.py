@@ -14,7 +14,8 @@ from rag_engine.book_index.anchors import (
     query_cache,
     to_metadata_json,
 )
-from rag_engine.types import Block, Child, ExtractedText, Line, Parent
+from rag_engine.types.document import Block, ExtractedText, Line
+from rag_engine.types.passage import Child, Parent
 
 PAGES = [
     "Preface. This report is short.",

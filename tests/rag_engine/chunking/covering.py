@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from rag_engine.config import ChunkSizes
 from rag_engine.protocols import Vectors
-from rag_engine.types import Block, BlockKind, Parent
+from rag_engine.types.document import Block, BlockKind
+from rag_engine.types.passage import Parent
 
 DEFAULT = ChunkSizes()
 SMALL = ChunkSizes(

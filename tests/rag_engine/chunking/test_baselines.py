@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rag_engine.chunking.chunk import fixed_chunks, newline_chunks, recursive_chunks
 from rag_engine.config import ChunkSizes
 from rag_engine.errors import InputError
-from rag_engine.types import Parent
+from rag_engine.types.passage import Parent
 from tests.rag_engine.chunking.covering import CONFIGS, DEFAULT, TEXTS, check
 
 BASELINES = [fixed_chunks, newline_chunks, recursive_chunks]

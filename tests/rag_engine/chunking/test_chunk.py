@@ -13,7 +13,7 @@ from ingestion.file_reading import ExtractionLimits
 from rag_engine.chunking.chunk import Chunked, chunk
 from rag_engine.config import ChunkingConfig, Strategy
 from rag_engine.protocols import Vectors
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 from tests.rag_engine.chunking.covering import DEFAULT, TEXTS, check, hash_encoder, laid_out
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)

@@ -3,7 +3,7 @@
 import pytest
 
 from rag_engine.chunking.headings import body_size, titles
-from rag_engine.types import BlockKind, Line
+from rag_engine.types.document import BlockKind, Line
 from tests.rag_engine.chunking.covering import Piece, laid_out
 
 BODY = "The plan sets out who does what when the river rises above its banks in the lower town."

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_engine.chunking.indexed_text import cited, context_header, encoder_text, keyword_text, under_header
-from rag_engine.types import Child, Metadata, Parent
+from rag_engine.types.document import Metadata
+from rag_engine.types.passage import Child, Parent
 
 WORDS = st.text(alphabet="aA 9(§.é水\n", max_size=40)
 

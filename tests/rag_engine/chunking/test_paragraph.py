@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from rag_engine.chunking.paragraph import paragraph_chunks
 from rag_engine.config import ChunkSizes
-from rag_engine.types import Block, Parent
+from rag_engine.types.document import Block
+from rag_engine.types.passage import Parent
 from tests.rag_engine.chunking.covering import CONFIGS, DEFAULT, SMALL, TEXTS, Piece, check, laid_out
 
 BODY = "The plan sets out who does what when the river rises above its banks in the lower town. " * 3

@@ -16,7 +16,7 @@ from rag_engine.config import ChunkSizes
 from rag_engine.errors import InputError
 from rag_engine.protocols import Vectors
 from rag_engine.text.sentences import sentence_spans
-from rag_engine.types import Parent
+from rag_engine.types.passage import Parent
 from tests.rag_engine.chunking.covering import CONFIGS, DEFAULT, SMALL, TEXTS, hash_encoder, uncovered
 
 FLOOD = "The river {n} rises and floods the low town near its banks."

@@ -12,7 +12,7 @@ from rag_engine.chunking.parents import solid
 from rag_engine.config import ChunkSizes
 from rag_engine.errors import InputError
 from rag_engine.text.sentences import sentence_spans
-from rag_engine.types import Parent
+from rag_engine.types.passage import Parent
 from tests.rag_engine.chunking.covering import CONFIGS, DEFAULT, TEXTS, check
 
 COUNTS = st.lists(st.integers(1, 25), max_size=60)

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from ingestion.extraction.sandbox.sandbox import Sandbox
+from ingestion.sandbox.sandbox import Sandbox
 from rag_engine.backends.drawing.page_renderer import PageRenderer
 from rag_engine.confinement.confine import unprivileged_user
 from rag_engine.confinement.landlock import landlock_version

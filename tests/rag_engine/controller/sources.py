@@ -4,7 +4,9 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rag_engine.types import Evidence, Metadata, Source
+from rag_engine.types.document import Metadata
+from rag_engine.types.evidence import Evidence
+from rag_engine.types.passage import Source
 from tests.rag_engine.conftest import make_evidence, make_source
 
 

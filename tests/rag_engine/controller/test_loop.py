@@ -11,7 +11,8 @@ from rag_engine.config import ControllerConfig
 from rag_engine.controller.gather import begin, merge_evidence, search_on
 from rag_engine.controller.memory import Proposition, SubQuestion, WorkingMemory, place_of
 from rag_engine.controller.read import StatementReading
-from rag_engine.types import ControllerStep, Evidence, Source
+from rag_engine.types.evidence import ControllerStep, Evidence
+from rag_engine.types.passage import Source
 from tests.rag_engine.conftest import make_evidence, make_source
 from tests.rag_engine.controller.sources import evidence_of
 

@@ -13,7 +13,8 @@ from rag_engine.controller.sub_questions import plan_by_model, plan_by_rules
 from rag_engine.errors import BackendError
 from rag_engine.geography import load_gazetteer
 from rag_engine.protocols import Generator
-from rag_engine.types import ControllerStep, Evidence, GeographicScope, QueryPlan, Source, TokenCount
+from rag_engine.types.evidence import ControllerStep, Evidence, GeographicScope, QueryPlan, TokenCount
+from rag_engine.types.passage import Source
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.controller.sources import evidence_of, source_of
 from tests.rag_engine.model_by_hand import replying

@@ -12,7 +12,8 @@ from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.store import Turn, new_id, read_conversation
 from rag_engine.errors import BackendError, InputError
 from rag_engine.planning.follow_up import Exchange, FollowUp
-from rag_engine.types import Answer, ControllerStep, Evidence, QueryPlan
+from rag_engine.types.answer import Answer
+from rag_engine.types.evidence import ControllerStep, Evidence, QueryPlan
 from rag_engine.waiting import still_waiting
 from tests.present import present
 from tests.threads import join_threads

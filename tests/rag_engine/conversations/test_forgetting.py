@@ -11,7 +11,8 @@ import pytest
 from rag_engine.conversations import store
 from rag_engine.conversations.forgetting import forget_in_conversations
 from rag_engine.conversations.reply import Reply, ShownLink
-from rag_engine.types import CitedRecord, ControllerStep
+from rag_engine.types.answer import CitedRecord
+from rag_engine.types.evidence import ControllerStep
 from tests.present import present
 from tests.rag_engine.conversations.test_store import CITATION, REPLY, SOURCE
 from tests.raw_records import overwrite, raw_records, record_bytes

@@ -13,7 +13,8 @@ from rag_engine.conversations.store import Conversation, Turn, TurnRating
 from rag_engine.errors import BackendError, InputError, WorkspaceError
 from rag_engine.planning.follow_up import Exchange, FollowUp
 from rag_engine.takeaway.exported_text import export_answer
-from rag_engine.types import Answer, Citation, ControllerStep, Evidence, QueryPlan
+from rag_engine.types.answer import Answer, Citation
+from rag_engine.types.evidence import ControllerStep, Evidence, QueryPlan
 from tests.present import present
 from tests.rag_engine.conftest import make_evidence, make_source
 from tests.raw_records import overwrite, record_bytes

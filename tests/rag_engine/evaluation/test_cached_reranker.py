@@ -5,7 +5,7 @@ import pytest
 from rag_engine.errors import BackendError
 from rag_engine.evaluation.cached_reranker import CachedReranker, cached_loader
 from rag_engine.protocols import PassageReader, Reranker
-from rag_engine.types import PassageReading
+from rag_engine.types.passage import PassageReading
 from tests.rag_engine.small_collection import ByHand
 
 

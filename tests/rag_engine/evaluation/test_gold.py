@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rag_engine.errors import InputError
 from rag_engine.evaluation.gold import GoldQuestion, Quote, alternatives, locate, read_gold, spread
-from rag_engine.types import ExtractedText, Line
+from rag_engine.types.document import ExtractedText, Line
 
 PAGES = ("The dam-\nage of the “great flood” was\nlarge.", "It rained. It rained. Straße 5 was closed.")
 

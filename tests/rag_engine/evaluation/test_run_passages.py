@@ -19,7 +19,7 @@ from rag_engine.evaluation.gold import GoldQuestion, Quote
 from rag_engine.evaluation.passage_metrics import METRICS
 from rag_engine.evaluation.report import ReportRow, compare, csv_table, markdown_table, write_report
 from rag_engine.evaluation.run_passages import PassageFigures, run_passages, subsets
-from rag_engine.types import Block, Document, ExtractedText, Line, Metadata
+from rag_engine.types.document import Block, Document, ExtractedText, Line, Metadata
 from tests.conftest import FLOOD_EN, HEAT_IT
 from tests.rag_engine.conftest import CountingEmbedder
 

@@ -15,7 +15,7 @@ from rag_engine.grounding.build import GroundingSummary, build_knowledge_base
 from rag_engine.grounding.knowledge import GroundedEntry, KnowledgeBase, index_entries
 from rag_engine.storage.catalog import describe_document
 from rag_engine.storage.index_entries import IndexedEntry, replace_index
-from rag_engine.types import Prompt
+from rag_engine.types.language_model import Prompt
 from tests.rag_engine.conftest import CountingEmbedder, unread
 from tests.rag_engine.model_by_hand import ModelByHand
 from tests.rag_engine.small_collection import GUIDE, NOTICE, REPORT, Written, document_of, indexed, weighed

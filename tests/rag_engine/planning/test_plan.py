@@ -15,7 +15,7 @@ from rag_engine.errors import BackendError, InputError
 from rag_engine.geography import load_gazetteer
 from rag_engine.planning.plan import plan_question
 from rag_engine.protocols import Generator
-from rag_engine.types import QueryPlan
+from rag_engine.types.evidence import QueryPlan
 from tests.rag_engine.model_by_hand import replying
 
 CONFIG = Config(workspace=Path("unused"))

@@ -15,7 +15,7 @@ from rag_engine.storage.index_entries import CollectionIndex, read_collection_in
 from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.snapshot import read_snapshot
 from rag_engine.storage.stores import Stores
-from rag_engine.types import IndexListing
+from rag_engine.types.passage import IndexListing
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.storage.test_index_entries import ARTICLES
 from tests.rag_engine.storage.test_indexer import make_document

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from rag_engine.engine import Engine
-from rag_engine.types import AbsentSection, Answer
+from rag_engine.types.answer import Answer
+from rag_engine.types.evidence import AbsentSection
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.small_collection import COLLECTION, Written, indexed, statute
 

@@ -14,7 +14,7 @@ from rag_engine.protocols import Keys, VectorIndex, Vectors
 from rag_engine.retrieval.diversity import Candidate, admit, per_document_cap
 from rag_engine.retrieval.ranking import rank, select
 from rag_engine.retrieval.retrieve import retrieve
-from rag_engine.types import Evidence, QueryPlan
+from rag_engine.types.evidence import Evidence, QueryPlan
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.small_collection import ByHand, indexed
 

@@ -13,7 +13,8 @@ from rag_engine.errors import BackendError
 from rag_engine.protocols import Reranker
 from rag_engine.retrieval.ranking import Ranked, rank
 from rag_engine.retrieval.reranking import DEPTH
-from rag_engine.types import IndexListing, QueryPlan
+from rag_engine.types.evidence import QueryPlan
+from rag_engine.types.passage import IndexListing
 from tests.rag_engine.conftest import AwayEmbedder
 from tests.rag_engine.small_collection import ByHand, ReadingByHand
 

@@ -12,7 +12,8 @@ from rag_engine.engine import Engine
 from rag_engine.models import Models
 from rag_engine.protocols import Embedder
 from rag_engine.retrieval.retrieve import retrieve
-from rag_engine.types import Evidence, Hit, IndexListing, QueryPlan
+from rag_engine.types.evidence import Evidence, QueryPlan
+from rag_engine.types.passage import Hit, IndexListing
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.small_collection import ByHand, Written, indexed
 

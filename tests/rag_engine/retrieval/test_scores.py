@@ -16,7 +16,7 @@ from rag_engine.retrieval.search import search
 from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.sentence_vectors import pack_sentences
 from rag_engine.storage.snapshot import LanguageSamples
-from rag_engine.types import QueryPlan
+from rag_engine.types.evidence import QueryPlan
 
 QUESTION = "Where do volunteers stack the sandbags?"
 PLAN = QueryPlan(QUESTION, "en", (QUESTION,))

@@ -10,7 +10,7 @@ from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.protocols import SparseIndex
 from rag_engine.retrieval.search import Candidates, _pieces, search
-from rag_engine.types import QueryPlan
+from rag_engine.types.evidence import QueryPlan
 from tests.rag_engine.conftest import AwayEmbedder
 
 QUESTION = "Where do volunteers stack the sandbags?"

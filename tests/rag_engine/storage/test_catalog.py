@@ -19,7 +19,7 @@ from rag_engine.storage.catalog import (
     unpack_text,
 )
 from rag_engine.storage.schema import vectors
-from rag_engine.types import Block, Box, Line
+from rag_engine.types.document import Block, Box, Line
 
 OFFSETS = st.integers(0, 2**31 - 1)
 NUMBERS = st.floats(-1e4, 1e4, width=32)

@@ -11,7 +11,7 @@ from rag_engine.errors import WorkspaceError
 from rag_engine.protocols import StorageBackends
 from rag_engine.storage.catalog import open_catalog
 from rag_engine.storage.collection import Collection
-from rag_engine.types import Document
+from rag_engine.types.document import Document
 from tests.rag_engine.conftest import CountingEmbedder, OtherEmbedder
 from tests.rag_engine.small_collection import GUIDE, NOTICE, document_of
 

@@ -11,7 +11,7 @@ from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.rebuild import encode_again
 from rag_engine.storage.recovery import recover
 from rag_engine.storage.stores import Stores
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.storage.test_indexer import make_document
 

@@ -24,7 +24,7 @@ from rag_engine.storage.rebuild import encode_again
 from rag_engine.storage.recovery import recover
 from rag_engine.storage.snapshot import read_snapshot
 from rag_engine.storage.stores import Stores
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.storage.test_indexer import HEAT, add, make_document
 

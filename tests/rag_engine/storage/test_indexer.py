@@ -20,7 +20,7 @@ from rag_engine.storage.snapshot import Snapshot, read_snapshot
 from rag_engine.storage.stores import Stores, stored_name
 from rag_engine.storage.vector_file import VectorFile
 from rag_engine.storage.vector_rows import sweep
-from rag_engine.types import Block, Box, Document, ExtractedText, Line, Metadata
+from rag_engine.types.document import Block, Box, Document, ExtractedText, Line, Metadata
 from tests.rag_engine.conftest import CountingEmbedder
 
 FLOOD = "The river authority shall publish flood maps every year. " * 40

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_engine.takeaway.bibliography import to_bibtex, to_ris
-from rag_engine.types import Metadata
+from rag_engine.types.document import Metadata
 
 _PLAN = Metadata(
     title="Heat {and} 100% _risk_ & more", language="it", authority="Regione Esempio", document_type="Report",

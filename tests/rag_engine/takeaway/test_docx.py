@@ -16,7 +16,7 @@ from rag_engine.conversations.store import Conversation, Turn
 from rag_engine.notebook.notebook import Notebook, quote_entry
 from rag_engine.takeaway.docx import to_docx
 from rag_engine.takeaway.exported_text import ExportedText, export_answer, export_conversation, export_notebook
-from rag_engine.types import Attribute, CitedRecord
+from rag_engine.types.answer import Attribute, CitedRecord
 from tests.rag_engine.conversations.test_store import CITATION, REPLY
 from tests.rag_engine.takeaway.test_cited_sources import ARABIC
 

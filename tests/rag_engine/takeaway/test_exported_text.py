@@ -9,7 +9,7 @@ from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Turn
 from rag_engine.models import Models
 from rag_engine.takeaway.exported_text import export_answer
-from rag_engine.types import SentenceSupport, SupportJudge
+from rag_engine.types.answer import SentenceSupport, SupportJudge
 from tests.rag_engine.conversations.test_store import REPLY
 
 SUPPORTED = replace(REPLY, support=(SentenceSupport(0, 10, "supported"),))

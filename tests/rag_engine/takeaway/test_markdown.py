@@ -12,7 +12,7 @@ from rag_engine.conversations.store import Conversation, Turn
 from rag_engine.notebook.notebook import Notebook, quote_entry
 from rag_engine.takeaway.exported_text import export_answer, export_conversation, export_notebook
 from rag_engine.takeaway.formats import to_markdown
-from rag_engine.types import Attribute, CitedRecord, SentenceSupport
+from rag_engine.types.answer import Attribute, CitedRecord, SentenceSupport
 from tests.rag_engine.conversations.test_store import CITATION, REPLY
 
 ASKED = "2026-11-24T10:00:00.000000+00:00"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Turn
 from rag_engine.takeaway.exported_text import export_answer, plain_quotes, plain_section
-from rag_engine.types import Attribute, CitedRecord
+from rag_engine.types.answer import Attribute, CitedRecord
 from tests.rag_engine.conversations.test_store import CITATION, REPLY
 
 KNOWN = replace(CITATION, authority="Parliament", year=2016, licence="CC BY-NC 4.0")

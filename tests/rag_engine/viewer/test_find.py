@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.types import Line
+from rag_engine.types.document import Line
 from rag_engine.viewer.find import find_words
 from rag_engine.viewer.pages import PagedText
 

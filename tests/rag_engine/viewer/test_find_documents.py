@@ -8,7 +8,7 @@ import pytest
 
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
-from rag_engine.types import Document, ExtractedText, Metadata
+from rag_engine.types.document import Document, ExtractedText, Metadata
 from rag_engine.viewer.find import find_documents
 from tests.rag_engine.conftest import CountingEmbedder
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rag_engine.storage.cross_references import PlacedReference
-from rag_engine.types import Box
+from rag_engine.types.document import Box
 from rag_engine.viewer.layout_place import layout_links
 
 TEXT = "See Article 2 and paragraph 1. By Article\n2 and by paragraph 1 of it."

@@ -3,7 +3,7 @@
 import pytest
 
 from rag_engine.storage.catalog import ParentRecord
-from rag_engine.types import Block, BlockKind, Line
+from rag_engine.types.document import Block, BlockKind, Line
 from rag_engine.viewer.outline import OutlineEntry, heading_at, outline, place_in
 from rag_engine.viewer.pages import PagedText
 

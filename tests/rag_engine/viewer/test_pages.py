@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.types import Block, Box, Line
+from rag_engine.types.document import Block, Box, Line
 from rag_engine.viewer.pages import PagedText, Paragraph, fitting_paragraphs, page_paragraphs, text_layer
 
 _TEXT = "First page.¹\n\nSecond page.\n\n¹ A note."

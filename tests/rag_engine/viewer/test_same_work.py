@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from rag_engine.types import DocumentRecord, Metadata
+from rag_engine.types.document import DocumentRecord, Metadata
 from rag_engine.viewer.versions import documents_of_work, newer_version
 from tests.rag_engine.conftest import make_source
 

@@ -16,7 +16,7 @@ from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
-from rag_engine.types import Prompt
+from rag_engine.types.language_model import Prompt
 from tests.rag_engine.conftest import CountingEmbedder, unread
 
 _HEAT = (

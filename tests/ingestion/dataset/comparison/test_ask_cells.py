@@ -11,7 +11,6 @@ import pytest
 from ingestion.dataset.comparison.ask_cells import AskedCells, CellsRequest, ask_cells, cells_request_of
 from ingestion.dataset.comparison.comparison import ColumnKind, Comparison, ComparisonCell
 from ingestion.dataset.comparison.store import ComparisonStore
-from ingestion.jobs.worker import work
 from ingestion.operations.comparisons import (
     ask_comparison,
     begin_comparison,
@@ -22,6 +21,7 @@ from ingestion.operations.comparisons import (
 from ingestion.operations.desk import Desk
 from ingestion.operations.documents import erase
 from ingestion.types import Progress
+from ingestion.worker import work
 from rag_engine.errors import BackendError
 from tests.ingestion.dataset.comparison.conftest import WritingModel
 from tests.ingestion.left_behind import files_holding, forms

@@ -11,7 +11,6 @@ import pytest
 from ingestion.add_files import add_paths
 from ingestion.dataset.comparison.comparison import Comparison, outdated_columns
 from ingestion.jobs.queue import Run
-from ingestion.jobs.worker import work
 from ingestion.operations import documents
 from ingestion.operations.comparisons import (
     ask_cell_again,
@@ -30,6 +29,7 @@ from ingestion.operations.comparisons import (
 )
 from ingestion.operations.desk import Desk, open_desk
 from ingestion.operations.runs import control
+from ingestion.worker import work
 from rag_engine.conversations.person import LOCAL
 from rag_engine.errors import BackendError, InputError
 from tests.ingestion.dataset.comparison.conftest import ComparingEngine, WritingModel

@@ -31,7 +31,7 @@ from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.storage.catalog import describe_document
-from rag_engine.types import Attribute
+from rag_engine.types.answer import Attribute
 from tests.ingestion.dataset.comparison.conftest import ComparingEngine, WritingModel
 from tests.rag_engine.conftest import CountingEmbedder, unread
 

@@ -9,7 +9,7 @@ import pytest
 
 from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, ComparisonColumn, SearchEffort
 from ingestion.dataset.comparison.sheets import comparison_workbook
-from rag_engine.types import Citation
+from rag_engine.types.answer import Citation
 
 WHO = "=Who pays?"
 CITATION = Citation(

@@ -9,8 +9,8 @@ import pytest
 
 from ingestion.extraction.extract import extract
 from ingestion.extraction.formats.legacy_office import stream_names
-from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.file_reading import ExtractionLimits
+from ingestion.sandbox.sandbox import Sandbox
 from ingestion.types import Refusal
 from tests.ingestion.documents import docx
 

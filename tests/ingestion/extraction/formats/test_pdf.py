@@ -16,7 +16,7 @@ from ingestion.file_reading import ExtractionLimits, OcrLine, Picture
 from ingestion.types import Refusal
 from rag_engine.config import DATA
 from rag_engine.errors import BackendError
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 from tests.ingestion.documents import ReadingOcr, drawing, pdf
 
 LIMITS = ExtractionLimits()

@@ -9,7 +9,7 @@ import pytest
 
 from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits, OcrEngine
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 from tests.ingestion.documents import ReadingOcr, drawing
 
 PROSE = "The river authority publishes maps of floods every six years and reviews them after every flood. " * 2

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ingestion.extraction.layout.page_breaks import without_running_heads
 from ingestion.extraction.layout.text_rows import PageRows, TextRow
-from rag_engine.types import Box
+from rag_engine.types.document import Box
 
 
 def row(text: str, top: float) -> TextRow:

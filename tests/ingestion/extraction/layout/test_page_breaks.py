@@ -4,7 +4,7 @@ from ingestion.extraction.assemble import DraftBlock, DraftLine, assemble
 from ingestion.extraction.layout.page_breaks import joined_over_pages
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
-from rag_engine.types import BlockKind, Box
+from rag_engine.types.document import BlockKind, Box
 
 NO_WORDS: frozenset[str] = frozenset()
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from ingestion.extraction.ocr.choose import columns_first
 from ingestion.file_reading import OcrLine
-from rag_engine.types import Box
+from rag_engine.types.document import Box
 
 
 def line(text: str, x0: float, y0: float, x1: float) -> OcrLine:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingestion.extraction.layout.text_rows import PrintedLine, rows_of
-from rag_engine.types import Box
+from rag_engine.types.document import Box
 
 
 def line(text: str, x0: float, y0: float, block: int = 0, size: float = 10) -> PrintedLine:

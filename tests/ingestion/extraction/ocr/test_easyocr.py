@@ -9,7 +9,7 @@ import pytest
 from easyocr_en_models import model_dir
 
 from ingestion.extraction.ocr.easyocr import readable_languages
-from ingestion.extraction.sandbox.sandbox import Sandbox
+from ingestion.sandbox.sandbox import Sandbox
 
 
 @pytest.fixture

@@ -10,7 +10,9 @@ from rag_engine.answering.quotations.extractive import ExtractiveAnswerer, Quoti
 from rag_engine.config import GenerationConfig
 from rag_engine.prompts import CLOSEST, QUOTATIONS_ONLY
 from rag_engine.protocols import PassageReader, Reranker, Scores
-from rag_engine.types import Answer, Ground, IndexListing, PassageReading, Source, Tier
+from rag_engine.types.answer import Answer
+from rag_engine.types.evidence import Ground
+from rag_engine.types.passage import IndexListing, PassageReading, Source, Tier
 from tests.rag_engine.conftest import CountingEmbedder, make_evidence, make_source
 from tests.rag_engine.small_collection import ByHand
 

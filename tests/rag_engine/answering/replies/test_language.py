@@ -4,7 +4,7 @@ import pytest
 
 from rag_engine.answering.replies import language_warning, written_language
 from rag_engine.backends.language_identification import identify_language
-from rag_engine.types import QueryPlan
+from rag_engine.types.evidence import QueryPlan
 
 PLAN = QueryPlan("Wer erstellt den Hochwasserplan?", "de", ("hochwasserplan",))
 ENGLISH = "A lead flood authority must prepare, publish and keep up to date a local flood plan [Source 1]."

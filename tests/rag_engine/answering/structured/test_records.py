@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from rag_engine.answering.structured.answer_schema import AnswerSchema, parse_schema, read_schema, shipped_schemas
 from rag_engine.answering.structured.records import BoundReply, bind_reply
-from rag_engine.types import NOT_STATED, AttributeContent, Source
+from rag_engine.types.answer import NOT_STATED, AttributeContent
+from rag_engine.types.passage import Source
 from tests.rag_engine.conftest import make_source
 
 POLICY, STATUTORY = (read_schema(file) for file in shipped_schemas())

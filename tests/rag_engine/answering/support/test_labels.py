@@ -19,7 +19,8 @@ from rag_engine.answering.support import (
 from rag_engine.calibration import Calibration
 from rag_engine.errors import BackendError
 from rag_engine.protocols import Scores
-from rag_engine.types import PassageReading, SentenceSupport, SupportJudge
+from rag_engine.types.answer import SentenceSupport, SupportJudge
+from rag_engine.types.passage import PassageReading
 from tests.rag_engine.conftest import CountingEmbedder, make_source
 from tests.rag_engine.model_by_hand import ModelByHand, replying
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rag_engine.backends.drawing.page_cache import PageCache
 from rag_engine.backends.drawing.page_renderer import PageRenderer
 from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.types import Box
+from rag_engine.types.document import Box
 from tests.conftest import ROOT
 
 

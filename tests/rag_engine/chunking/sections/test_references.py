@@ -17,7 +17,7 @@ from rag_engine.chunking.sections.references import (
 )
 from rag_engine.chunking.sections.rules import normal_label
 from rag_engine.config import ChunkSizes
-from rag_engine.types import Parent
+from rag_engine.types.passage import Parent
 
 NOUNS = [
     "Article", "Articles", "section", "§", "§§", "Art.", "arts.", "madde", "Madde", "Annex", "decision", "Schedule",

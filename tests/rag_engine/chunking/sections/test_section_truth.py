@@ -10,7 +10,7 @@ from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits
 from rag_engine.chunking.sections.chunks import section_chunks
 from rag_engine.config import ChunkSizes
-from rag_engine.types import Parent
+from rag_engine.types.passage import Parent
 
 DOCUMENTS = 11
 BAR = 0.95

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from rag_engine.chunking.sections.chunks import section_chunks, section_coverage
 from rag_engine.config import ChunkSizes
 from rag_engine.errors import InputError
-from rag_engine.types import Block, BlockKind, Parent
+from rag_engine.types.document import Block, BlockKind
+from rag_engine.types.passage import Parent
 
 DEFAULT = ChunkSizes()
 SMALL = replace(DEFAULT, parent_size=400, child_size=200, child_overlap=30, child_minimum=20)

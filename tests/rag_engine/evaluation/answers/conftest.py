@@ -7,7 +7,8 @@ from dataclasses import replace
 from rag_engine.errors import BackendError
 from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.gold import Quote
-from rag_engine.types import Answer, AnswerStatus, Citation, Prompt
+from rag_engine.types.answer import Answer, AnswerStatus, Citation
+from rag_engine.types.language_model import Prompt
 from tests.rag_engine.conftest import make_evidence, make_source
 
 QUOTE = "The mayor orders the evacuation and the fire service carries it out."

@@ -15,7 +15,8 @@ from rag_engine.evaluation.answers.run_answers import (
 )
 from rag_engine.evaluation.answers.scoring import METRICS
 from rag_engine.evaluation.answers.text_metrics import TEXT_METRICS
-from rag_engine.types import Answer, Evidence
+from rag_engine.types.answer import Answer
+from rag_engine.types.evidence import Evidence
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.evaluation.answers.conftest import QUESTION, UNANSWERABLE, WrittenJudge, make_answer
 

@@ -12,7 +12,7 @@ from rag_engine.evaluation.answers.scoring import (
     score,
 )
 from rag_engine.evaluation.gold import Quote
-from rag_engine.types import SentenceSupport, SupportLabel
+from rag_engine.types.answer import SentenceSupport, SupportLabel
 from tests.rag_engine.evaluation.answers.conftest import QUESTION, QUOTE, UNANSWERABLE, make_answer
 
 

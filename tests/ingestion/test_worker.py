@@ -21,13 +21,13 @@ from ingestion import workspace as folders
 from ingestion.jobs.process import ensure_worker, follow
 from ingestion.jobs.queue import DEAD_AFTER_SECONDS, JobQueue, Run, runs
 from ingestion.jobs.uploads import keep_upload, remove_leftovers
-from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.operations.documents import add_files, erase, ground, queue_erasure, queue_uploads
 from ingestion.operations.runs import control
 from ingestion.operations.sources import add_own_files, queue_removal
 from ingestion.records.source_store import SourceStore
 from ingestion.types import Progress, SeedSource
+from ingestion.worker import work
 from rag_engine import workspace as paths
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
@@ -37,7 +37,7 @@ from rag_engine.protocols import Vectors
 from rag_engine.storage.catalog import open_catalog
 from rag_engine.storage.deletion import Erasure
 from rag_engine.storage.index_entries import IndexedEntry, replace_index
-from rag_engine.types import DocumentRecord
+from rag_engine.types.document import DocumentRecord
 from tests.conftest import ROOT
 from tests.rag_engine.conftest import CountingEmbedder
 
@@ -353,7 +353,7 @@ def test_a_worker_that_is_asked_to_end_holds_nothing_against_what_it_was_at(
     workspace = tmp_path / "workspace"
     engine = Engine(read_config(workspace))
     JobQueue(engine.catalog).queue("add", {"paths": [str(small_documents)]})
-    command = [sys.executable, "-m", "ingestion.jobs.worker", str(workspace), "0"]
+    command = [sys.executable, "-m", "ingestion.worker", str(workspace), "0"]
     with subprocess.Popen(command, cwd=ROOT) as worker:
         marks = folders.refused(workspace)
         deadline = time.monotonic() + 120
@@ -369,7 +369,7 @@ def test_a_worker_that_is_asked_to_end_holds_nothing_against_what_it_was_at(
 def test_a_worker_takes_up_nothing_when_the_server_it_was_started_beside_is_gone(engine: Engine) -> None:
     jobs = JobQueue(engine.catalog)
     jobs.queue("add", {"paths": []})
-    command = [sys.executable, "-m", "ingestion.jobs.worker", str(engine.config.workspace), "999999"]
+    command = [sys.executable, "-m", "ingestion.worker", str(engine.config.workspace), "999999"]
     subprocess.run(command, cwd=ROOT, check=True, timeout=60)
     assert jobs.runs()[0].status == "queued"
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ingestion.file_reading import FileProperties, FileReading, PlacedLine, PrintedPages
 from rag_engine.confinement.pool import LARGEST_ANSWER
-from rag_engine.types import Block, Box, ExtractedText, Line
+from rag_engine.types.document import Block, Box, ExtractedText, Line
 
 _AS_THEY_ARE = ("text", "pages", "media_type", "title", "ocr_pages", "unread_pages", "warnings")
 _NO_BOX = (nan, nan, nan, nan)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ingestion.acquisition.acquire import acquire
 from ingestion.fingerprints import file_state
-from ingestion.phase import SourcePhase
+from ingestion.phases.definition import SourcePhase
 from ingestion.records.quarantine import file_of, remove_file
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import now

@@ -19,14 +19,14 @@ from ingestion.metadata.rules import METADATA_VERSION, describe_by_rules, notes_
 from ingestion.metadata.summary import DESCRIPTION_WORDS, TARGET_WORDS
 from ingestion.metadata.taxonomy import load_taxonomy
 from ingestion.metadata.titles import find_titles
-from ingestion.phase import SourcePhase
+from ingestion.phases.definition import SourcePhase
 from ingestion.protocols import LanguageModel
 from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
 from ingestion.types import FIELDS, Description, Extraction, FieldName, FieldValue, Outcome, SeedSource
 from rag_engine.geography import Gazetteer
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 
 # A model is shown the first 10,000 characters; its quotations are looked for a little beyond.
 _SHOWN = 40_000

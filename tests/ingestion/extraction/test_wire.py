@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingestion.extraction.sandbox.wire import decode, encode, from_json, to_json
-from rag_engine.types import Block, Box, ExtractedText, Line
+from ingestion.extraction.wire import decode, encode, from_json, to_json
+from rag_engine.types.document import Block, Box, ExtractedText, Line
 
 edges = st.floats(allow_nan=False)
 places = st.integers(0, 2**31 - 1)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 
 from ingestion.fingerprints import facts
-from ingestion.phase import SourcePhase
+from ingestion.phases.definition import SourcePhase
 from ingestion.quality.score import judge_quality
 from ingestion.quality.topic import judge_topic, read_scope
 from ingestion.records.source_record import SourceRecord

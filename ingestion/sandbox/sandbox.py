@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Self, get_args
 
-from ingestion.extraction.sandbox.wire import (
+from ingestion.extraction.wire import (
     Message,
     decode,
     encode,
@@ -158,7 +158,7 @@ class _FileReader(ConfinedChild):
         self.scratch = Scratch(unprivileged_user(readable))
         settings = encode({"limits": asdict(limits), "ocr": ocr}).decode()
         variables = {**self.scratch.variables(), "SEXTANT_EASYOCR_MODELS": os.fspath(easyocr_folder())}
-        module, reach = "ingestion.extraction.sandbox.child", self.scratch.reach(readable)
+        module, reach = "ingestion.sandbox.child", self.scratch.reach(readable)
         try:
             super().__init__(module, reach, settings, variables=variables, stderr=subprocess.PIPE)
         except OSError:

@@ -13,7 +13,7 @@ from ingestion.file_reading import FileReading, PrintedPages
 from ingestion.fingerprints import file_state
 from ingestion.licence.check import judge_licence
 from ingestion.navigation.fetch import fetch_with_browser
-from ingestion.phase import SourcePhase
+from ingestion.phases.definition import SourcePhase
 from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
 from ingestion.types import NETWORK_REASONS, Fetched, LicenceVerdict, Outcome, SeedSource

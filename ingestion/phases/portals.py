@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from ingestion.phase import SourcePhase
+from ingestion.phases.definition import SourcePhase
 from ingestion.portals.explore import explore
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import SourceStore

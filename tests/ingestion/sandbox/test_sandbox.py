@@ -13,8 +13,8 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from ingestion.extraction.extract import extract
-from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.file_reading import ExtractionLimits
+from ingestion.sandbox.sandbox import Sandbox
 from ingestion.types import OutcomeReason, Refusal
 from tests.ingestion.documents import pdf
 
@@ -85,7 +85,7 @@ def test_a_file_that_needs_too_much_memory_is_refused(tmp_path: Path) -> None:
 def test_the_child_dies_when_its_parent_is_killed(tmp_path: Path, busy: bool) -> None:
     script = (
         "from pathlib import Path\n"
-        "from ingestion.extraction.sandbox.sandbox import Sandbox\n"
+        "from ingestion.sandbox.sandbox import Sandbox\n"
         "with Sandbox(ocr='none') as sandbox:\n"
         f"    sandbox.read(Path({str(pdf(tmp_path / 'a.pdf', ['Words']))!r}))\n"
         "    print(sandbox.process_id, flush=True)\n"

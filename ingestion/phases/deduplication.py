@@ -12,7 +12,7 @@ from ingestion.deduplication.compare import relate
 from ingestion.deduplication.pairs import ReadText
 from ingestion.deduplication.signatures import SIGNATURE_VERSION, ComparedSource, candidate_of
 from ingestion.extraction.dates import find_dates
-from ingestion.phase import Batch, CollectionPhase, CollectionRun
+from ingestion.phases.definition import Batch, CollectionPhase, CollectionRun
 from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
 from ingestion.types import Outcome, Progress

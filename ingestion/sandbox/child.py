@@ -27,7 +27,7 @@ from ingestion.extraction.extract import extract
 from ingestion.extraction.file_type import MEDIA_TYPES
 from ingestion.extraction.ocr.choose import choose_ocr
 from ingestion.extraction.properties import read_properties
-from ingestion.extraction.sandbox.wire import (
+from ingestion.extraction.wire import (
     Message,
     clues_to_json,
     decode,
@@ -42,7 +42,7 @@ from rag_engine.confinement.confine import Reach, confine
 from rag_engine.confinement.parent import end_with_parent, limit_processor_time
 from rag_engine.confinement.pool import READY
 from rag_engine.errors import BackendError
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 
 # Written out by hand when there is no memory left to build it.
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from ingestion.licence.check import decide
 from ingestion.licence.reading import document_statements
-from ingestion.phase import SourcePhase
+from ingestion.phases.definition import SourcePhase
 from ingestion.records.quarantine import file_of
 from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
 from ingestion.types import Extraction, LicenceMark, Outcome
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import ExtractedText
+from rag_engine.types.document import ExtractedText
 
 
 def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:

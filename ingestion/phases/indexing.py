@@ -12,7 +12,7 @@ from ingestion.book_index.read import index_of_document
 from ingestion.file_names import file_hash
 from ingestion.file_reading import FileReading
 from ingestion.fingerprints import hash_of
-from ingestion.phase import Batch, CollectionPhase, CollectionRun, attempt, said_of, source_progress
+from ingestion.phases.definition import Batch, CollectionPhase, CollectionRun, attempt, said_of, source_progress
 from ingestion.records.quarantine import file_of
 from ingestion.records.refused_files import WorkerStops
 from ingestion.records.source_record import FROM_LIST, SourceRecord
@@ -26,7 +26,7 @@ from rag_engine.storage.catalog import metadata_json
 from rag_engine.storage.indexer import FormerVersion, Indexer, IndexingStopped, former_version
 from rag_engine.storage.stores import stored_name
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import Document, DocumentRecord, Metadata
+from rag_engine.types.document import Document, DocumentRecord, Metadata
 
 # Documents that become visible together.
 _GROUP = 20

@@ -1,1 +1,0 @@
-"""Phase indexing: from described sources to documents in the collection."""

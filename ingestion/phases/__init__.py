@@ -1,0 +1,1 @@
+"""The phases of a run, each a function of one source record or of all of them."""

@@ -1,0 +1,170 @@
+"""A passage: what is searched, what is read, what was found and how it was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rag_engine.types.document import Box, DocumentRecord
+
+Tier = Literal["strong", "moderate", "weak"]
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """The unit that is searched: parent.text[start:end].
+
+    `clause` is the subdivision of the parent's section that it begins in, as it is cited: "(2)", "Abs. 3", "II".
+    """
+
+    index: int
+    start: int
+    end: int
+    text: str
+    clause: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """The unit that is read: document.extracted.text[start:end], cut into overlapping children.
+
+    `section` is the citable unit as it is cited ("Section 12A", "§ 5", "Article 9", "Annex II", "Preamble"). `act` is
+    the act of this section. Both are empty if the text has none. `headings` leads from the outermost title to the
+    parent's own; `depth` counts the levels above the parent.
+    """
+
+    index: int
+    start: int
+    end: int
+    text: str
+    children: tuple[Child, ...]
+    act: str = ""
+    section: str = ""
+    headings: tuple[str, ...] = ()
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A marked place: a box on a page."""
+
+    page: int
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class PassageReading:
+    """Reading of a passage for a question, in logits.
+
+    - `tokens`: the characters [start, end) of the passage for each token
+    - `starts`, `ends`: how well an answer begins or ends in it
+    - `absent`: how well the passage holds no answer, on the scale of a start and an end together
+    - `relevance`: how relevant the passage is as a whole
+    """
+
+    relevance: float
+    absent: float
+    tokens: tuple[tuple[int, int], ...]
+    starts: tuple[float, ...]
+    ends: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A child that was found, with every score and rank that decided its place.
+
+    - `cosine`: the best over the query variants; `similarity` maps it to 0..1 so that it means the same for every
+      encoder
+    - `chance`: the chance that it answers the question, which gives its `tier`; None if it was not judged
+    - `dense_rank`, `sparse_rank`: count from 1; None if that retriever did not find it
+    - `start`, `end`: offsets into the document's text
+    - `act`, `section`, `clause`, `headings`: its place in the document
+    - `indexed_under`: the entries of an index that list it
+    - `reranked`: the reranker's score, None if it was not asked
+    - `provenance`: its gain because the question names its section or act
+    - `named`: whether it is the section that the question names
+    """
+
+    child_id: str
+    document: DocumentRecord
+    start: int
+    end: int
+    text: str
+    page: int
+    last_page: int
+    cosine: float
+    similarity: float
+    dense_rank: int | None
+    bm25: float | None
+    sparse_rank: int | None
+    fused: float
+    tier: Tier = "weak"
+    chance: float | None = None
+    geographic_boost: float = 1.0
+    act: str = ""
+    section: str = ""
+    clause: str = ""
+    headings: tuple[str, ...] = ()
+    indexed_under: tuple[str, ...] = ()
+    reranked: float | None = None
+    provenance: float = 0.0
+    named: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A parent that another one refers to, under the label it is referred to by."""
+
+    label: str
+    document: DocumentRecord
+    start: int
+    end: int
+    text: str
+    page: int
+    last_page: int
+
+
+@dataclass(frozen=True, slots=True)
+class IndexListing:
+    """An entry of an index, and a page of a document that the index lists under it.
+
+    `via` is the entry that the question names and that refers to this one; empty where the question names this one. A
+    `glossary` explains its entries on that page.
+    """
+
+    entry: str
+    page: int
+    via: str = ""
+    glossary: bool = False
+
+    @property
+    def explanation(self) -> str:
+        """The listing in words: "listed in the index under “addressee”, page 14"."""
+        kind = "explained in the glossary" if self.glossary else "listed in the index"
+        listed = f"{kind} under “{self.entry}”, page {self.page}"
+        return f"{listed}, to which “{self.via}” refers" if self.via else listed
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A parent that will be read, numbered as [Source n].
+
+    With the hits that brought it (best first) and the passages that it refers to, in the order of its text. `listed`
+    are the entries of an index that the question names and that lead into it. An `index_context` is no whole parent
+    but the few sentences to which an index leads, and comes after all that a search ranks higher.
+    """
+
+    n: int
+    document: DocumentRecord
+    start: int
+    end: int
+    text: str
+    page: int
+    last_page: int
+    hits: tuple[Hit, ...]
+    act: str = ""
+    section: str = ""
+    headings: tuple[str, ...] = ()
+    linked: tuple[Linked, ...] = ()
+    listed: tuple[IndexListing, ...] = ()
+    index_context: bool = False
