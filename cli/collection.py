@@ -14,7 +14,7 @@ from cli.options import AsJson, By, Filters, Note, Workspace
 from cli.terminal import author_of, bar, desk_of, end_as_json, engine_of, out, print_table
 
 if TYPE_CHECKING:
-    from ingestion.types import Progress
+    from ingestion.types.run import Progress
 
 app = typer.Typer()
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ingestion.operations.desk import Desk
     from ingestion.records.document_corrections import Correction
     from ingestion.status.views import UndecidedSource
-    from ingestion.types import FieldName
+    from ingestion.types.description import FieldName
 
 app = typer.Typer()
 
@@ -117,7 +117,7 @@ def correct(
 
 def _asked(words: Sequence[str]) -> tuple[list[str], list[FieldName], dict[FieldName, list[str]]]:
     """Return documents, fields named alone, and values by field; the first word is always a document."""
-    from ingestion.types import ALL_FIELDS, LIST_FIELDS, check_field
+    from ingestion.types.description import ALL_FIELDS, LIST_FIELDS, check_field
 
     names = list(words[:1])
     fields: list[FieldName] = []

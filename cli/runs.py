@@ -41,7 +41,7 @@ def run(
     that is done and unchanged is left alone; an interrupted run continues where it was.
     """
     from ingestion.operations import runs
-    from ingestion.types import RunRequest, check_phases
+    from ingestion.types.run import RunRequest, check_phases
 
     which: Any = "failed" if failed else "all" if every else "due"
     with desk_of(workspace, as_json) as desk:
@@ -53,7 +53,7 @@ def run(
 def retry(workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Try again what failed, and what waits for it."""
     from ingestion.operations import runs
-    from ingestion.types import RunRequest
+    from ingestion.types.run import RunRequest
 
     with desk_of(workspace, as_json) as desk:
         _print_run(watch(desk, runs.run(desk, RunRequest(which="failed"))), as_json)
@@ -135,7 +135,7 @@ def cancel(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) 
 
 def choose_from_menu() -> str:
     """Show the phases by their numbers, and return what a person answers: numbers or words."""
-    from ingestion.types import PHASES
+    from ingestion.types.run import PHASES
 
     for number, phase in enumerate(PHASES, start=1):
         out.print(f"{number} {phase}")

@@ -28,7 +28,7 @@ from cli.terminal import (
 if TYPE_CHECKING:
     from ingestion.seeds.merge import SeedReport
     from ingestion.status.views import SourceReport, StatusReport
-    from ingestion.types import Relation
+    from ingestion.types.source import Relation
 
 app = typer.Typer()
 seeds = typer.Typer(no_args_is_help=True, help="The list of sources: see it, add rows, discover new ones, remove some.")

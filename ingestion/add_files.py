@@ -30,7 +30,10 @@ from ingestion.records.refused_files import RefusedFiles, WorkerStops
 from ingestion.records.source_record import ADDED, SourceRecord, described_metadata
 from ingestion.records.source_store import SourceStore, now
 from ingestion.tools import open_reader, open_readers, reader_of
-from ingestion.types import Description, Outcome, Progress, Refusal, SeedSource
+from ingestion.types.description import Description
+from ingestion.types.outcome import Outcome, Refusal
+from ingestion.types.run import Progress
+from ingestion.types.source import SeedSource
 from rag_engine import workspace as paths
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.config import OcrChoice

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ingestion import workspace as folders
 from ingestion.file_reading import ExtractionLimits
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from rag_engine.text.folding import fold
 
 _LONGEST_SLUG, _LONGEST_CODE = 60, 60

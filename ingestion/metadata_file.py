@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from ingestion.types import LIST_FIELDS
+from ingestion.types.description import LIST_FIELDS
 from rag_engine.errors import InputError
 from rag_engine.text.file_kinds import why_no_file
 from rag_engine.text.languages import language_code

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ingestion.file_reading import FileReading, PrintedPages
-from ingestion.types import Fetched, Validators
+from ingestion.types.source import Fetched, Validators
 
 
 class Web(Protocol):

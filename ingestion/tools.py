@@ -25,7 +25,7 @@ from ingestion.records.refused_files import RefusedFiles
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import SourceStore
 from ingestion.sandbox.sandbox import Sandbox
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from ingestion.web.address_policy import HostAndPort, read_target
 from ingestion.web.browser import open_browser
 from ingestion.web.cache import CachedWeb

@@ -40,7 +40,7 @@ from ingestion.records.erasures import begun_erasures, find_erasure
 from ingestion.records.refused_files import blame_nobody
 from ingestion.records.source_store import SourceStore
 from ingestion.tools import open_tools
-from ingestion.types import ControlSignal, Progress, RunRequest
+from ingestion.types.run import ControlSignal, Progress, RunRequest
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError

@@ -6,7 +6,7 @@ import ast
 import re
 import runpy
 
-from ingestion.types import PHASES
+from ingestion.types.run import PHASES
 from tests.conftest import ROOT
 from tests.source_trees import SOURCES, calls_of, imports_of, name_of, nodes_of, packages_of, text_of, tree_of
 

@@ -34,7 +34,7 @@ from ingestion.metadata.taxonomy import term_table
 from ingestion.metadata.term_matching import cut_words, find_terms
 from ingestion.metadata.titles import find_titles
 from ingestion.quality.score import find_sections, key_terms, readability
-from ingestion.types import SeedSource
+from ingestion.types.source import SeedSource
 from rag_engine.answering.quotations.question_terms import forms_in
 from rag_engine.answering.quotations.quotable import units_of
 from rag_engine.answering.support import clauses, universals

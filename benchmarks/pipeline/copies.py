@@ -30,7 +30,7 @@ from ingestion.deduplication.compare import relate
 from ingestion.deduplication.signatures import ComparedSource, candidate_of
 from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits
-from ingestion.types import Extraction, SeedSource
+from ingestion.types.source import Extraction, SeedSource
 from rag_engine.types.document import ExtractedText
 
 ROOT = Path(__file__).resolve().parents[2]

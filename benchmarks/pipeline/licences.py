@@ -20,7 +20,7 @@ from benchmarks.report import machine, write_table
 from ingestion.licence.check import decide
 from ingestion.licence.html_marks import marks_of
 from ingestion.licence.patterns import read_statements
-from ingestion.types import LicenceVerdict
+from ingestion.types.licence import LicenceVerdict
 from ingestion.web.html import parse
 from ingestion.web.trusted_domains import domain_mark
 

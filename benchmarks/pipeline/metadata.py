@@ -30,7 +30,8 @@ from ingestion.metadata.authorities import canonical_authority
 from ingestion.phases.metadata import describe_source
 from ingestion.protocols import LanguageModel
 from ingestion.sandbox.sandbox import Sandbox
-from ingestion.types import Description, Extraction, FieldName, SeedSource
+from ingestion.types.description import Description, FieldName
+from ingestion.types.source import Extraction, SeedSource
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.geography import load_gazetteer
 from rag_engine.text.folding import fold

@@ -24,7 +24,7 @@ from ingestion.pipeline.run import run_phases
 from ingestion.records.source_store import SourceStore
 from ingestion.seeds.read import read_seeds
 from ingestion.tools import open_tools
-from ingestion.types import Phase, PhaseSummary, Progress, RunRequest
+from ingestion.types.run import Phase, PhaseSummary, Progress, RunRequest
 from ingestion.web.browser import open_browser
 from rag_engine.config import read_config
 from rag_engine.engine import Engine

@@ -21,7 +21,7 @@ from benchmarks.report import machine, write_table
 from ingestion.config import DeduplicationConfig
 from ingestion.deduplication.compare import find_twins, join_twins
 from ingestion.deduplication.signatures import ComparedSource, candidate_of
-from ingestion.types import Extraction, SeedSource
+from ingestion.types.source import Extraction, SeedSource
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.config import read_config
 from rag_engine.types.document import Block, ExtractedText

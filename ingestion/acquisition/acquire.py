@@ -22,7 +22,8 @@ from ingestion.navigation.page_kind import PageVerdict, page_kind
 from ingestion.own_disk import raise_of_own_disk
 from ingestion.records.quarantine import file_of
 from ingestion.tools import Tools
-from ingestion.types import Download, Outcome, Refusal, SeedSource, Validators
+from ingestion.types.outcome import Outcome, Refusal
+from ingestion.types.source import Download, SeedSource, Validators
 from ingestion.web.link_vocabulary import load_page_words
 from ingestion.web.links import PageLink, absolute, file_name_of, promises_file, says_nothing
 from ingestion.web.page import Page, saved_page

@@ -13,7 +13,7 @@ from ingestion.file_names import file_hash
 from ingestion.file_reading import ExtractionLimits, FileReading
 from ingestion.protocols import Extractor
 from ingestion.tools import open_reader, reader_of
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
 from rag_engine.storage.index_entries import stored_entries

@@ -18,7 +18,8 @@ from lxml import etree
 from ingestion.catalogues.ckan_dcat import Json, ckan_records, dcat_records, next_page, nodes_of
 from ingestion.catalogues.record import Distribution, Record, best_address
 from ingestion.protocols import Web
-from ingestion.types import Fetched, Refusal
+from ingestion.types.outcome import Refusal
+from ingestion.types.source import Fetched
 from ingestion.web.html import Element
 from ingestion.web.links import absolute
 from ingestion.web.page import Page

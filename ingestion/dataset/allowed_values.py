@@ -9,7 +9,7 @@ from ingestion.dataset.columns import COLUMNS, COUNTRIES, DECISION, LEVEL_AND_CO
 from ingestion.dataset.decisions import CHOICES
 from ingestion.metadata.taxonomy import load_taxonomy
 from ingestion.spreadsheets.workbook_writer import Choices
-from ingestion.types import LIST_FIELDS, FieldName
+from ingestion.types.description import LIST_FIELDS, FieldName
 from rag_engine.geography import load_gazetteer
 from rag_engine.text.languages import english_names
 

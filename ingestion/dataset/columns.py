@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import source_status
-from ingestion.types import FieldName
+from ingestion.types.description import FieldName
 from rag_engine.config import DATA
 from rag_engine.text.folding import fold
 

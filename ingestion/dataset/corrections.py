@@ -29,7 +29,7 @@ from ingestion.spreadsheets.read import read_rows
 from ingestion.spreadsheets.row import RejectedRow, Row, column_letter
 from ingestion.spreadsheets.workbook_writer import storable, without_apostrophe
 from ingestion.status.document_fields import shown_values
-from ingestion.types import LIST_FIELDS, FieldName
+from ingestion.types.description import LIST_FIELDS, FieldName
 from rag_engine.errors import InputError
 from rag_engine.text.folding import fold
 from rag_engine.text.languages import language_code

@@ -16,7 +16,8 @@ from ingestion.config import DeduplicationConfig
 from ingestion.deduplication.pairs import LEAST_LIKENESS, Member, Pairs, ReadText, member_of
 from ingestion.deduplication.signatures import SAMPLES, TEXT_HASHES, ComparedSource, hashes, jaccard
 from ingestion.deduplication.versions import order_versions
-from ingestion.types import Outcome, Relation
+from ingestion.types.outcome import Outcome
+from ingestion.types.source import Relation
 from ingestion.web.urls import normal_url, url_of_any_language
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types.document import UNDATED

@@ -14,7 +14,7 @@ from datasketch import MinHash
 from numpy.typing import NDArray
 
 from ingestion.deduplication.versions import consolidation_date
-from ingestion.types import Extraction, SeedSource
+from ingestion.types.source import Extraction, SeedSource
 from ingestion.web.urls import registered_name
 from rag_engine.types.document import ExtractedText
 

@@ -15,7 +15,8 @@ from urllib.parse import unquote, urlsplit
 from ingestion.extraction.date_patterns import WrittenDate, month_leads, numeric_order, written_dates
 from ingestion.file_reading import FileProperties
 from ingestion.patterns import load_patterns
-from ingestion.types import FieldValue, SeedSource, surest
+from ingestion.types.description import FieldValue, surest
+from ingestion.types.source import SeedSource
 from rag_engine.types.document import Block, ExtractedText, Line
 
 _EARLIEST = 1700

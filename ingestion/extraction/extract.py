@@ -20,7 +20,7 @@ from ingestion.extraction.layout.title import choose_title
 from ingestion.extraction.table_text import with_caption_units
 from ingestion.file_names import check_size
 from ingestion.file_reading import ExtractionLimits, OcrEngine
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from rag_engine.types.document import ExtractedText
 
 _PLAIN = {"html": extract_html, "rtf": extract_rtf, "markdown": extract_markdown, "text": extract_text}

@@ -12,7 +12,7 @@ from typing import Literal
 from ingestion.extraction.formats.legacy_office import stream_names
 from ingestion.extraction.formats.refusals import locked
 from ingestion.extraction.formats.zip_container import open_package
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from ingestion.web.links import suffix_of
 
 Format = Literal[

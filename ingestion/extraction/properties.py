@@ -18,7 +18,7 @@ from ingestion.extraction.date_patterns import declared_date, month_leads
 from ingestion.extraction.formats.epub import OPF, package_name
 from ingestion.extraction.formats.zip_container import Element, Package, open_package, safe_parser
 from ingestion.file_reading import ExtractionLimits, FileProperties
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from ingestion.web.html import parse
 
 _LONGEST_NAME = 500

@@ -10,7 +10,7 @@ from ingestion.jobs.negation import split_request
 from ingestion.patterns import load_words
 from ingestion.prompts import COMMAND_RULES, COMMAND_SCHEMA
 from ingestion.protocols import LanguageModel
-from ingestion.types import PHASES, Phase, RunRequest, Which
+from ingestion.types.run import PHASES, Phase, RunRequest, Which
 from rag_engine.errors import BackendError
 from rag_engine.text.folding import fold
 

@@ -12,7 +12,7 @@ import sqlalchemy as sql
 
 from ingestion.jobs.kinds import KINDS
 from ingestion.records.source_store import now
-from ingestion.types import PHASES, ControlSignal, Progress, RunRequest
+from ingestion.types.run import PHASES, ControlSignal, Progress, RunRequest
 from rag_engine.conversations.person import LOCAL, Person
 from rag_engine.storage.catalog import Catalog
 

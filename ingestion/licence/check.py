@@ -18,17 +18,9 @@ from ingestion.licence.reading import Fetch, Reading, read_address, read_html, r
 from ingestion.licence.statement import statement_of
 from ingestion.licence.table import load_licences, score_of, tidy_text
 from ingestion.prompts import LICENCE_RULES, LICENCE_SCHEMA, licence_message
-from ingestion.types import (
-    Fetched,
-    LicenceMark,
-    LicenceVerdict,
-    Light,
-    Outcome,
-    OutcomeReason,
-    OutcomeStatus,
-    Refusal,
-    SeedSource,
-)
+from ingestion.types.licence import LicenceMark, LicenceVerdict, Light
+from ingestion.types.outcome import Outcome, OutcomeReason, OutcomeStatus, Refusal
+from ingestion.types.source import Fetched, SeedSource
 from ingestion.web.trusted_domains import domain_mark
 from rag_engine.errors import BackendError
 from rag_engine.text.folding import fold_in_place

@@ -15,7 +15,7 @@ from ingestion.licence.names import UNSTATED, name_of_address, name_of_text, nam
 from ingestion.licence.page_sections import BREAKS
 from ingestion.licence.patterns import read_limits, read_statements
 from ingestion.licence.table import load_licences, score_of
-from ingestion.types import LicenceMark, Light
+from ingestion.types.licence import LicenceMark, Light
 
 MOST_BYTES = 10_000_000
 _QUOTE = 300

@@ -15,7 +15,7 @@ from itertools import pairwise
 from ingestion.licence.names import UNSTATED, NamedLicence, with_restrictions
 from ingestion.licence.statement import Statement, blank, statement_of
 from ingestion.licence.table import deciding_rule, load_licences, row_of, tidy_text
-from ingestion.types import LicenceMark, Light
+from ingestion.types.licence import LicenceMark, Light
 from rag_engine.text.folding import fold_in_place
 
 AUTHORISED = "Reproduction authorised"

@@ -19,7 +19,9 @@ from ingestion.licence.html_marks import MOST_BYTES, marks_of, read_xmp
 from ingestion.licence.page_sections import FOOT, HEAD, terms_link, text_of
 from ingestion.licence.patterns import read_statements
 from ingestion.licence.table import load_licences, score_of
-from ingestion.types import Fetched, LicenceMark, Light, Refusal
+from ingestion.types.licence import LicenceMark, Light
+from ingestion.types.outcome import Refusal
+from ingestion.types.source import Fetched
 from ingestion.web.html import parse
 from ingestion.web.page import read_page
 from rag_engine.text.folding import fold_in_place

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ingestion.licence.names import NamedLicence, names_in
 from ingestion.licence.table import load_licences
-from ingestion.types import LicenceSubject
+from ingestion.types.licence import LicenceSubject
 from rag_engine.text.folding import fold_in_place
 
 _QUOTE = 300

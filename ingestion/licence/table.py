@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from ingestion.types import Light
+from ingestion.types.licence import Light
 from rag_engine.config import DATA
 
 _TABLE = DATA / "licences.toml"

@@ -22,7 +22,7 @@ from ingestion.metadata.term_matching import cut_words
 from ingestion.paced_model import ModelTimeoutError
 from ingestion.prompts import description_message, description_rules, description_schema
 from ingestion.protocols import LanguageModel
-from ingestion.types import FieldName, FieldValue
+from ingestion.types.description import FieldName, FieldValue
 from rag_engine.errors import BackendError
 from rag_engine.geography import Gazetteer, canonical_country
 from rag_engine.prompts import one_line

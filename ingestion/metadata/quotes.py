@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ingestion.metadata.term_matching import Word, cut_words
-from ingestion.types import FieldName, FieldValue
+from ingestion.types.description import FieldName, FieldValue
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types.document import ExtractedText
 

@@ -20,7 +20,8 @@ from ingestion.metadata.summary import summarise
 from ingestion.metadata.taxonomy import Label, Vocabulary, load_taxonomy, term_table, type_table
 from ingestion.metadata.term_matching import Mention, Usage, count_usage, cut_words, find_terms
 from ingestion.patterns import load_patterns
-from ingestion.types import FieldName, FieldValue, SeedSource
+from ingestion.types.description import FieldName, FieldValue
+from ingestion.types.source import SeedSource
 from rag_engine.geography import Gazetteer
 from rag_engine.types.document import ExtractedText
 

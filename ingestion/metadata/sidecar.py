@@ -14,7 +14,8 @@ from ingestion.metadata.quotes import document_text
 from ingestion.metadata.rules import describe_by_rules, notes_on
 from ingestion.metadata_file import NAME
 from ingestion.records.source_record import field_texts
-from ingestion.types import ALL_FIELDS, LIST_FIELDS, Description, FieldValue, SeedSource
+from ingestion.types.description import ALL_FIELDS, LIST_FIELDS, Description, FieldValue
+from ingestion.types.source import SeedSource
 from rag_engine.geography import Gazetteer, canonical_country
 from rag_engine.storage.catalog import read_metadata
 from rag_engine.text.folding import fold

@@ -15,7 +15,8 @@ from ingestion.extraction.layout.title import (
     whole_line,
 )
 from ingestion.file_reading import FileProperties
-from ingestion.types import FieldValue, SeedSource, surest
+from ingestion.types.description import FieldValue, surest
+from ingestion.types.source import SeedSource
 from rag_engine.types.document import ExtractedText
 
 _SITE = re.compile(r"\s(?:\||-|–|—|::|»|·|•)\s")

@@ -10,7 +10,8 @@ from ingestion.catalogues.read import catalogue_kind
 from ingestion.config import WebConfig
 from ingestion.extraction.file_type import content_type
 from ingestion.protocols import Browser, OpenBrowser, Web
-from ingestion.types import Fetched, Refusal, Validators
+from ingestion.types.outcome import Refusal
+from ingestion.types.source import Fetched, Validators
 from ingestion.web.links import suffix_of
 from ingestion.web.page import Page, read_page
 from ingestion.web.response import PAGES_ONLY, NotAPage, looks_like_file

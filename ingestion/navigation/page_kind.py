@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ingestion.navigation.link_choice import RankedLink, is_excluded, link_similarity, policy_word, rank_links
 from ingestion.prompts import PAGE_KIND_RULES, PAGE_KIND_SCHEMA, page_kind_message
 from ingestion.protocols import LanguageModel
-from ingestion.types import PageKind
+from ingestion.types.source import PageKind
 from ingestion.web.link_vocabulary import PageWords, load_page_words, words_of
 from ingestion.web.links import PageLink, says_nothing
 from ingestion.web.page import Page

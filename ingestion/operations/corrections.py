@@ -18,7 +18,7 @@ from ingestion.records.document_corrections import SAID, Correction, undoing
 from ingestion.records.source_record import FROM_LIST, SourceRecord, described_metadata, document_code
 from ingestion.records.source_store import now
 from ingestion.status.document_fields import changed_fields, shown_values, unchecked_fields
-from ingestion.types import FieldName
+from ingestion.types.description import FieldName
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.catalog import describe_document, set_state
 from rag_engine.storage.log import log_documents, read_lines

@@ -11,7 +11,7 @@ from ingestion.operations.desk import Desk, queue_run
 from ingestion.operations.sources import check_codes, is_indexed
 from ingestion.records.source_record import EXCLUDED, Decision, SourceRecord
 from ingestion.records.source_store import SourceStore, now
-from ingestion.types import Phase, RunRequest
+from ingestion.types.run import Phase, RunRequest
 from rag_engine.errors import InputError
 
 _LICENCE_STATUSES = ("GREEN", "RED")

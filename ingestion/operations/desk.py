@@ -12,7 +12,7 @@ from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import JobQueue, Run
 from ingestion.operations.acts import act
 from ingestion.records.source_store import SourceStore
-from ingestion.types import RunRequest, check_phases
+from ingestion.types.run import RunRequest, check_phases
 from rag_engine.conversations.person import LOCAL, Person
 from rag_engine.engine import Engine
 

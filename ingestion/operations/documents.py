@@ -27,7 +27,7 @@ from ingestion.records.quarantine import remove_files
 from ingestion.records.source_record import EXCLUDED, FROM_LIST, Decision, SourceRecord
 from ingestion.records.source_store import now
 from ingestion.tools import open_reader
-from ingestion.types import Progress
+from ingestion.types.run import Progress
 from ingestion.web.cache import empty_cache
 from rag_engine.atomic_write import remove_abandoned, remove_abandoned_staging
 from rag_engine.book_index.anchors import IndexTable

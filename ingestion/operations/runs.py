@@ -12,7 +12,7 @@ from ingestion.jobs.uploads import kept_uploads
 from ingestion.operations.acts import act, enter, name_act
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_run
 from ingestion.operations.sources import check_codes
-from ingestion.types import PHASES, RunRequest
+from ingestion.types.run import PHASES, RunRequest
 from rag_engine.errors import InputError
 from rag_engine.text.templates import kept_sentence
 from rag_engine.text.wording import ENGLISH, Wording

@@ -23,7 +23,8 @@ from ingestion.seeds.merge import SeedReport
 from ingestion.seeds.read import read_seeds
 from ingestion.seeds.urls import addresses_in
 from ingestion.tools import named_places, open_web
-from ingestion.types import RunRequest, SeedSource
+from ingestion.types.run import RunRequest
+from ingestion.types.source import SeedSource
 from ingestion.web.cache import empty_cache
 from ingestion.web.urls import normal_url
 from rag_engine.errors import InputError

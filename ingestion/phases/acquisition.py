@@ -11,7 +11,9 @@ from ingestion.records.quarantine import file_of, remove_file
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import now
 from ingestion.tools import Tools
-from ingestion.types import Download, Outcome, RunRequest
+from ingestion.types.outcome import Outcome
+from ingestion.types.run import RunRequest
+from ingestion.types.source import Download
 from ingestion.web.links import host_of
 from ingestion.web.trusted_domains import domain_mark
 from rag_engine.text.templates import kept_sentence

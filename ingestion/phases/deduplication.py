@@ -15,7 +15,8 @@ from ingestion.extraction.dates import find_dates
 from ingestion.phases.definition import Batch, CollectionPhase, CollectionRun
 from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
-from ingestion.types import Outcome, Progress
+from ingestion.types.outcome import Outcome
+from ingestion.types.run import Progress
 from rag_engine.errors import SextantError
 
 # Raised when the comparison gives something else for the same documents.

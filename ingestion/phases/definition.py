@@ -12,7 +12,8 @@ from ingestion.own_disk import raise_of_own_disk
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import PhaseEntry, SourceStore
 from ingestion.tools import Tools
-from ingestion.types import ControlSignal, Outcome, Phase, Progress, Refusal, RunRequest
+from ingestion.types.outcome import Outcome, Refusal
+from ingestion.types.run import ControlSignal, Phase, Progress, RunRequest
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError, WorkspaceError
 from rag_engine.storage.indexer import IndexingStopped

@@ -12,7 +12,9 @@ from ingestion.phases.definition import SourcePhase
 from ingestion.records.quarantine import file_of
 from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
-from ingestion.types import Extraction, LicenceMark, Outcome
+from ingestion.types.licence import LicenceMark
+from ingestion.types.outcome import Outcome
+from ingestion.types.source import Extraction
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types.document import ExtractedText
 

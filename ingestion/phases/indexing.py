@@ -17,7 +17,9 @@ from ingestion.records.quarantine import file_of
 from ingestion.records.refused_files import WorkerStops
 from ingestion.records.source_record import FROM_LIST, SourceRecord
 from ingestion.tools import Tools
-from ingestion.types import Indexed, Outcome, Progress
+from ingestion.types.outcome import Outcome
+from ingestion.types.run import Progress
+from ingestion.types.source import Indexed
 from ingestion.workspace import refused
 from rag_engine import workspace as paths
 from rag_engine.atomic_write import replacing

@@ -16,7 +16,9 @@ from ingestion.navigation.fetch import fetch_with_browser
 from ingestion.phases.definition import SourcePhase
 from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
-from ingestion.types import NETWORK_REASONS, Fetched, LicenceVerdict, Outcome, SeedSource
+from ingestion.types.licence import LicenceVerdict
+from ingestion.types.outcome import NETWORK_REASONS, Outcome
+from ingestion.types.source import Fetched, SeedSource
 from ingestion.web.links import host_of
 from rag_engine.text.templates import kept_sentence
 

@@ -23,7 +23,9 @@ from ingestion.phases.definition import SourcePhase
 from ingestion.protocols import LanguageModel
 from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
-from ingestion.types import FIELDS, Description, Extraction, FieldName, FieldValue, Outcome, SeedSource
+from ingestion.types.description import FIELDS, Description, FieldName, FieldValue
+from ingestion.types.outcome import Outcome
+from ingestion.types.source import Extraction, SeedSource
 from rag_engine.geography import Gazetteer
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types.document import ExtractedText

@@ -10,7 +10,8 @@ from ingestion.portals.explore import explore
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import SourceStore
 from ingestion.tools import Tools
-from ingestion.types import Outcome, PortalFindings, SeedSource
+from ingestion.types.outcome import Outcome
+from ingestion.types.source import PortalFindings, SeedSource
 from ingestion.web.urls import normal_url
 from rag_engine.text.templates import kept_sentence
 

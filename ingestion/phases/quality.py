@@ -11,7 +11,7 @@ from ingestion.quality.score import judge_quality
 from ingestion.quality.topic import judge_topic, read_scope
 from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
-from ingestion.types import Outcome
+from ingestion.types.outcome import Outcome
 
 
 def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:

@@ -21,7 +21,8 @@ from ingestion.records.refused_files import WorkerStops
 from ingestion.records.source_record import SourceRecord, decided
 from ingestion.records.source_store import SourceStore
 from ingestion.tools import Tools
-from ingestion.types import PHASES, ControlSignal, Outcome, Phase, PhaseSummary, Progress, RunRequest
+from ingestion.types.outcome import Outcome
+from ingestion.types.run import PHASES, ControlSignal, Phase, PhaseSummary, Progress, RunRequest
 from ingestion.web.urls import normal_url
 from ingestion.workspace import refused
 from rag_engine.engine import Engine

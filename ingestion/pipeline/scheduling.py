@@ -14,7 +14,8 @@ from ingestion.phases.definition import CollectionPhase, SourcePhase
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import PhaseEntry
 from ingestion.tools import Tools
-from ingestion.types import NETWORK_REASONS, PHASES, Phase, RunRequest
+from ingestion.types.outcome import NETWORK_REASONS
+from ingestion.types.run import PHASES, Phase, RunRequest
 
 _FIRST_RETRY = timedelta(minutes=2)
 _LAST_RETRY = timedelta(days=1)

@@ -24,7 +24,8 @@ from ingestion.navigation.link_choice import (
 )
 from ingestion.navigation.page_kind import is_policy_link, page_kind
 from ingestion.tools import Tools
-from ingestion.types import Download, FoundDocument, Outcome, PortalFindings, Refusal, SeedSource
+from ingestion.types.outcome import Outcome, Refusal
+from ingestion.types.source import Download, FoundDocument, PortalFindings, SeedSource
 from ingestion.web.link_vocabulary import load_page_words, words_of
 from ingestion.web.links import PageLink, host_of, says_nothing
 from ingestion.web.page import Page

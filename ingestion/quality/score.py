@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from ingestion.config import QualityConfig
-from ingestion.types import Extraction, Outcome, OutcomeReason, Quality, SeedSource
+from ingestion.types.outcome import Outcome, OutcomeReason
+from ingestion.types.source import Extraction, Quality, SeedSource
 from rag_engine.config import DATA, ChunkSizes
 from rag_engine.text.folding import fold, fold_title
 from rag_engine.text.letter_pairs import is_made_of, usual_pairs

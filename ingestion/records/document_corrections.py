@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from ingestion.types import FieldName, FieldValue
+from ingestion.types.description import FieldName, FieldValue
 from rag_engine.storage.log import LogLine, read_lines
 
 # "agree" confirms the value that is there, "undo" takes back the latest of the other two that was not undone.

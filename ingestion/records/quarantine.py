@@ -11,7 +11,7 @@ from ingestion import workspace as folders
 from ingestion.extraction.text_cache import forget_reading
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import SourceStore
-from ingestion.types import Download
+from ingestion.types.source import Download
 from rag_engine.workspace import inside
 
 # Phases that refuse a source without a file of it.

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ingestion.file_reading import FileReading
 from ingestion.protocols import Extractor
-from ingestion.types import OutcomeReason, Refusal
+from ingestion.types.outcome import OutcomeReason, Refusal
 from rag_engine.atomic_write import write_atomic
 from rag_engine.text.templates import kept_sentence
 from rag_engine.workspace import inside, read_json

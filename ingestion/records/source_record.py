@@ -8,27 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from ingestion.records.document_corrections import Correction, corrected
-from ingestion.types import (
-    ALL_FIELDS,
-    FIELDS,
-    LIST_FIELDS,
-    PHASES,
-    Description,
-    Download,
-    Extraction,
-    FieldName,
-    FieldValue,
-    Indexed,
-    LicenceMark,
-    LicenceVerdict,
-    Light,
-    Outcome,
-    Phase,
-    PortalFindings,
-    Quality,
-    Relation,
-    SeedSource,
-)
+from ingestion.types.description import ALL_FIELDS, FIELDS, LIST_FIELDS, Description, FieldName, FieldValue
+from ingestion.types.licence import LicenceMark, LicenceVerdict, Light
+from ingestion.types.outcome import Outcome
+from ingestion.types.run import PHASES, Phase
+from ingestion.types.source import Download, Extraction, Indexed, PortalFindings, Quality, Relation, SeedSource
 from rag_engine.storage.log import LogLine
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types.document import DocumentRecord, Metadata

@@ -31,20 +31,11 @@ from ingestion.records.source_record import (
     decisions_that_count,
     document_code,
 )
-from ingestion.types import (
-    PHASES,
-    Description,
-    Download,
-    Extraction,
-    Indexed,
-    LicenceVerdict,
-    Outcome,
-    Phase,
-    PortalFindings,
-    Quality,
-    Relation,
-    SeedSource,
-)
+from ingestion.types.description import Description
+from ingestion.types.licence import LicenceVerdict
+from ingestion.types.outcome import Outcome
+from ingestion.types.run import PHASES, Phase
+from ingestion.types.source import Download, Extraction, Indexed, PortalFindings, Quality, Relation, SeedSource
 from rag_engine.errors import InputError
 from rag_engine.storage.catalog import Catalog
 from rag_engine.storage.log import LogLine, add_lines, forget_lines, latest_lines, read_lines

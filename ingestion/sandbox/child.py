@@ -36,7 +36,7 @@ from ingestion.extraction.wire import (
     to_json,
 )
 from ingestion.file_reading import ExtractionLimits, FileReading, OcrEngine, OcrLine, Picture, PrintedPages
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from rag_engine.config import OcrChoice
 from rag_engine.confinement.confine import Reach, confine
 from rag_engine.confinement.parent import end_with_parent, limit_processor_time

@@ -24,7 +24,7 @@ from ingestion.extraction.wire import (
     reading_from_json,
 )
 from ingestion.file_reading import ExtractionLimits, FileReading, PrintedPages
-from ingestion.types import OutcomeReason, Refusal
+from ingestion.types.outcome import OutcomeReason, Refusal
 from rag_engine.backends.office.program import office_folders
 from rag_engine.config import ROOT, OcrChoice, easyocr_folder
 from rag_engine.confinement.confine import unprivileged_user

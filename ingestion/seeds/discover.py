@@ -14,7 +14,8 @@ from ingestion.protocols import Web
 from ingestion.seeds.feeds import FeedEntry, list_kind, read_entries, read_page_lists, read_sitemap, unpack
 from ingestion.seeds.merge import SeedReading, SeedReport, key_of, match_seeds
 from ingestion.seeds.read import add_entries
-from ingestion.types import Refusal, SeedSource
+from ingestion.types.outcome import Refusal
+from ingestion.types.source import SeedSource
 from ingestion.web.urls import normal_url
 from rag_engine.errors import InputError
 from rag_engine.text.folding import fold

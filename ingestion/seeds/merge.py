@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from urllib.parse import urlsplit
 
 from ingestion.spreadsheets.row import RejectedRow
-from ingestion.types import SeedSource
+from ingestion.types.source import SeedSource
 from ingestion.web.urls import normal_url
 from rag_engine.text.folding import fold
 from rag_engine.text.templates import kept_sentence

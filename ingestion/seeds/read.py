@@ -20,7 +20,8 @@ from ingestion.seeds.merge import SeedCandidate, SeedReading, SeedReport, match_
 from ingestion.seeds.urls import Addresses, addresses_in, why_refused
 from ingestion.spreadsheets.read import read_delimited, read_head, read_rows, sniff_encoding
 from ingestion.spreadsheets.row import Row, column_letter
-from ingestion.types import Refusal, SeedSource
+from ingestion.types.outcome import Refusal
+from ingestion.types.source import SeedSource
 from ingestion.web.urls import normal_url
 from rag_engine.errors import InputError
 from rag_engine.text.file_kinds import why_no_file

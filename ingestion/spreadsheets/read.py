@@ -22,7 +22,7 @@ from ingestion.extraction.formats.xlsx import shown
 from ingestion.extraction.formats.zip_container import Element, Package, open_package
 from ingestion.file_reading import ExtractionLimits
 from ingestion.spreadsheets.row import Row
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from rag_engine.errors import InputError
 from rag_engine.text.file_kinds import why_no_file
 

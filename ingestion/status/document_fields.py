@@ -12,7 +12,7 @@ from ingestion.records.document_corrections import Correction
 from ingestion.records.source_record import SourceRecord, field_texts
 from ingestion.seeds.urls import addresses_in
 from ingestion.status.source_status import is_document
-from ingestion.types import FIELDS, LIST_FIELDS, STATED_FIELDS, FieldName, FieldValue
+from ingestion.types.description import FIELDS, LIST_FIELDS, STATED_FIELDS, FieldName, FieldValue
 from rag_engine.errors import InputError
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ingestion.records.source_record import SourceRecord
-from ingestion.types import PHASES, Outcome, OutcomeReason, Phase
+from ingestion.types.outcome import Outcome, OutcomeReason
+from ingestion.types.run import PHASES, Phase
 
 State = Literal[
     "new", "waiting", "review", "indexed", "translation", "superseded", "portal", "rejected", "failed", "excluded"

@@ -14,7 +14,11 @@ from urllib.parse import urlsplit
 from ingestion.records.source_record import Decision, SourceRecord
 from ingestion.records.source_store import Event, SourceStore
 from ingestion.status.source_status import FunnelStage, State, funnel, is_document, source_status, state_of
-from ingestion.types import FIELDS, PHASES, FieldValue, LicenceMark, OutcomeReason, Phase, Progress, Relation
+from ingestion.types.description import FIELDS, FieldValue
+from ingestion.types.licence import LicenceMark
+from ingestion.types.outcome import OutcomeReason
+from ingestion.types.run import PHASES, Phase, Progress
+from ingestion.types.source import Relation
 from rag_engine.errors import InputError
 from rag_engine.text.folding import fold
 

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from rag_engine.errors import InputError, without_passwords
 from rag_engine.text.templates import kept_sentence
 

@@ -22,7 +22,8 @@ import psutil  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, Error, Playwright, sync_playwright
 
 from ingestion.config import WebConfig
-from ingestion.types import Fetched, Refusal
+from ingestion.types.outcome import Refusal
+from ingestion.types.source import Fetched
 from ingestion.web.address_policy import HostAndPort, Resolve, resolve_by_system
 from ingestion.web.browser_visit import BrowserLostError, download_file, render_page
 from ingestion.web.checked_proxy import CheckedProxy

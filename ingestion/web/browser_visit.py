@@ -19,7 +19,8 @@ from playwright.sync_api import Browser, Download, Error, Page
 from playwright.sync_api import TimeoutError as TimedOut
 
 from ingestion.config import WebConfig
-from ingestion.types import Fetched, Refusal
+from ingestion.types.outcome import Refusal
+from ingestion.types.source import Fetched
 from ingestion.web.address_policy import read_target
 from ingestion.web.checked_proxy import USER, CheckedProxy
 from ingestion.web.politeness import PolitenessPolicy

@@ -18,7 +18,7 @@ from diskcache.core import DBNAME, MODE_PICKLE
 
 from ingestion.keyed_locks import KeyedLocks
 from ingestion.protocols import Web
-from ingestion.types import Fetched, Validators
+from ingestion.types.source import Fetched, Validators
 from ingestion.web.response import receive, too_large
 
 _DAY = 86_400.0

@@ -17,7 +17,7 @@ from typing import Self
 import httpx
 
 from ingestion.config import WebConfig
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from ingestion.web.address_policy import (
     HostAndPort,
     Resolve,

@@ -15,7 +15,8 @@ import httpcore
 import httpx
 
 from ingestion.config import WebConfig
-from ingestion.types import Fetched, Refusal, Validators
+from ingestion.types.outcome import Refusal
+from ingestion.types.source import Fetched, Validators
 from ingestion.web.address_policy import HostAndPort, Resolve, Target, read_exemptions, read_target, resolve_by_system
 from ingestion.web.checked_sockets import CheckedSockets, Countdown, counting
 from ingestion.web.politeness import MOST_ROBOTS_BYTES, PolitenessPolicy, RateLimiter

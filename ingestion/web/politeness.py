@@ -11,7 +11,7 @@ from protego import Protego
 
 from ingestion.config import WebConfig
 from ingestion.keyed_locks import KeyedLocks
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from ingestion.web.address_policy import Target, read_target
 
 _DAY = 86_400.0

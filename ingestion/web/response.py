@@ -22,7 +22,8 @@ from urllib.parse import quote, unquote_to_bytes
 import httpcore
 
 from ingestion.file_names import safe_name
-from ingestion.types import Fetched, Refusal
+from ingestion.types.outcome import Refusal
+from ingestion.types.source import Fetched
 from ingestion.web.links import suffix_of
 from rag_engine.atomic_write import replacing
 from rag_engine.errors import WorkspaceError

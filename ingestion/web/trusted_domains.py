@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from urllib.parse import urlsplit
 
-from ingestion.types import LicenceMark, Light
+from ingestion.types.licence import LicenceMark, Light
 from rag_engine.config import DATA
 
 _ELSEWHERE = re.compile(r"://|%3a%2f%2f|(?:^|&)(?:url|target|goto|redirect|link|dest)=", re.IGNORECASE)

@@ -11,7 +11,7 @@ import streamlit as st
 from ingestion.operations import sources
 from ingestion.seeds.merge import SeedReport
 from ingestion.spreadsheets.row import RejectedRow
-from ingestion.types import SeedSource
+from ingestion.types.source import SeedSource
 from pages._admin.tabs import open_tab
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources

@@ -12,7 +12,8 @@ from ingestion.operations.decisions import decide
 from ingestion.records.quarantine import file_of
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.views import marks_of, title_beside_code
-from ingestion.types import Extraction, LicenceMark, Light, Quality, Relation
+from ingestion.types.licence import LicenceMark, Light
+from ingestion.types.source import Extraction, Quality, Relation
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_download
 from pages._shared.errors import show_errors

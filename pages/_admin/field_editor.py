@@ -9,7 +9,7 @@ import streamlit as st
 from ingestion.operations.corrections import correct, undo
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import field_values, shown_values
-from ingestion.types import FIELDS, LIST_FIELDS, FieldName, FieldValue
+from ingestion.types.description import FIELDS, LIST_FIELDS, FieldName, FieldValue
 from pages._admin.evidence import indexed_document, page_link
 from pages._admin.source_detail import draw_events
 from pages._shared import resources

@@ -12,7 +12,7 @@ import streamlit as st
 from ingestion.operations.corrections import correct, vocabulary
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import changed_fields, documents, missing_fields, shown_values, unsure_fields
-from ingestion.types import FIELDS, LIST_FIELDS, FieldName
+from ingestion.types.description import FIELDS, LIST_FIELDS, FieldName
 from pages._admin.field_editor import draw_applied, draw_values
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author

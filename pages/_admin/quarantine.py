@@ -9,7 +9,7 @@ import streamlit as st
 from ingestion.operations.decisions import decide
 from ingestion.records.source_record import Decision, SourceRecord
 from ingestion.status.views import in_quarantine, title_beside_code
-from ingestion.types import RunRequest
+from ingestion.types.run import RunRequest
 from pages._admin.evidence import draw_address, draw_decision, draw_quality, similarity, size_of
 from pages._admin.tabs import start_run
 from pages._shared import resources

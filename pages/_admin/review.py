@@ -15,7 +15,7 @@ from ingestion.status.views import (
     review_groups,
     title_beside_code,
 )
-from ingestion.types import RunRequest
+from ingestion.types.run import RunRequest
 from pages._admin.evidence import draw_address, draw_decision, draw_marks, light_badge
 from pages._admin.tabs import start_run
 from pages._shared import resources

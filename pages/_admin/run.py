@@ -13,7 +13,7 @@ from ingestion.operations.runs import describe_request, describe_unfinished, und
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import FunnelStage, funnel, state_of
 from ingestion.status.views import next_due
-from ingestion.types import PHASES, Phase, RunRequest, Which
+from ingestion.types.run import PHASES, Phase, RunRequest, Which
 from pages._admin.indexes import draw_indexes
 from pages._admin.tabs import draw_second_run, start_run
 from pages._shared import resources

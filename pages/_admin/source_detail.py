@@ -9,7 +9,9 @@ import streamlit as st
 from ingestion.operations.sources import correct_address
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import STATES, source_status, state_of
-from ingestion.types import PHASES, Indexed, Outcome, Relation
+from ingestion.types.outcome import Outcome
+from ingestion.types.run import PHASES
+from ingestion.types.source import Indexed, Relation
 from pages._admin.evidence import draw_address, draw_marks, draw_quality, licence_name, light_badge, similarity, size_of
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author, draw_heading, draw_table, translated_dialog

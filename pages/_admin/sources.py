@@ -13,7 +13,7 @@ from ingestion.operations.documents import UNDO_SECONDS
 from ingestion.operations.sources import queue_removal
 from ingestion.status.source_status import STATES, State
 from ingestion.status.views import SourceRow, find_rows, source_rows
-from ingestion.types import RunRequest
+from ingestion.types.run import RunRequest
 from pages._admin.add_sources import draw_added, draw_discovery, draw_document_upload, draw_seed_upload
 from pages._admin.source_detail import draw_source
 from pages._admin.tabs import start_run

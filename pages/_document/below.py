@@ -9,7 +9,7 @@ import streamlit as st
 from ingestion.operations.corrections import correct, describe_records
 from ingestion.phases.indexing import code_of
 from ingestion.status.document_fields import shown_values
-from ingestion.types import STATED_FIELDS
+from ingestion.types.description import STATED_FIELDS
 from pages._admin.source_detail import draw_licence, draw_relation
 from pages._document.details import draw_details
 from pages._document.opened import cut_segments, indexed_segments, paged_text

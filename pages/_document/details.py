@@ -10,7 +10,7 @@ from ingestion.operations.corrections import agree, correction_history, describe
 from ingestion.records.document_corrections import Correction, standing
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import field_values, shown_values, unchecked_fields
-from ingestion.types import FieldName
+from ingestion.types.description import FieldName
 from pages._admin.field_editor import draw_value
 from pages._library.correction import draw_correction, draw_done, forget_done, note_done
 from pages._library.erasure import confirm_deletion

@@ -12,7 +12,7 @@ from ingestion.operations.corrections import correct, describe_records, undo, vo
 from ingestion.records.document_corrections import Correction
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import shown_values
-from ingestion.types import ALL_FIELDS, FieldName
+from ingestion.types.description import ALL_FIELDS, FieldName
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author, in_own_place, known_author, translated_dialog
 from pages._shared.errors import show_errors

@@ -9,7 +9,7 @@ import streamlit as st
 from ingestion.operations.acts import every_act
 from ingestion.operations.people import audit_entries, exported_audit, list_people, set_role
 from ingestion.records.audit import AuditEntry
-from ingestion.types import ALL_FIELDS
+from ingestion.types.description import ALL_FIELDS
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_download, draw_table, when_changed, why_disabled
 from pages._shared.errors import show_errors, shown_sentence

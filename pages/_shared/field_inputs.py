@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from ingestion.types import LIST_FIELDS, FieldName
+from ingestion.types.description import LIST_FIELDS, FieldName
 from pages._shared.filter_widgets import display_text
 from pages._shared.interface_language import _, to_translate
 

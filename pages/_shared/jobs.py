@@ -15,7 +15,7 @@ from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
 from ingestion.operations.runs import Control, control, describe_request
 from ingestion.status.views import rate_per_minute, running_sources, seconds_left
-from ingestion.types import Progress
+from ingestion.types.run import Progress
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table
 from pages._shared.errors import show_error, show_errors, shown_sentence

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from cli.collection import how_far
 from cli.main import app
 from ingestion.add_files import add_paths
-from ingestion.types import Progress
+from ingestion.types.run import Progress
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from tests.cli.conftest import fixed

@@ -7,7 +7,9 @@ from typer.testing import CliRunner
 
 from cli.main import app
 from ingestion.records.source_store import SourceStore
-from ingestion.types import LicenceVerdict, Outcome, SeedSource
+from ingestion.types.licence import LicenceVerdict
+from ingestion.types.outcome import Outcome
+from ingestion.types.source import SeedSource
 from rag_engine.storage.catalog import open_catalog
 
 _HOSTS = {"A1": "www.example.org", "A2": "docs.example.org", "B1": "example.com", "C1": "notexample.org"}

@@ -14,7 +14,8 @@ from cli.main import app
 from ingestion.jobs.queue import JobQueue
 from ingestion.operations.desk import local_person
 from ingestion.records.source_store import SourceStore
-from ingestion.types import Outcome, PortalFindings, SeedSource
+from ingestion.types.outcome import Outcome
+from ingestion.types.source import PortalFindings, SeedSource
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from tests.ingestion.web_server import page, serving

@@ -9,7 +9,7 @@ import pytest
 
 from ingestion.licence.check import decide
 from ingestion.licence.patterns import read_statements
-from ingestion.types import LicenceVerdict
+from ingestion.types.licence import LicenceVerdict
 from tests.conftest import ROOT
 from tests.ingestion.licence.marks import read_marks
 

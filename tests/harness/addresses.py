@@ -17,7 +17,7 @@ import pytest
 from ingestion.catalogues.read import Endpoint, read_catalogue
 from ingestion.seeds.discover import discover
 from ingestion.seeds.read import read_seeds
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from ingestion.web.address_policy import is_public
 from ingestion.web.browser import open_browser
 from ingestion.web.checked_proxy import USER, CheckedProxy

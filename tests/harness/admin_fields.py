@@ -12,7 +12,8 @@ from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.operations.settings import change_setting
 from ingestion.records.people import welcome
 from ingestion.records.source_record import EXCLUDED, Decision
-from ingestion.types import Outcome, SeedSource
+from ingestion.types.outcome import Outcome
+from ingestion.types.source import SeedSource
 from rag_engine.conversations.store import new_id
 from rag_engine.engine import Engine
 from rag_engine.grounding.knowledge import (

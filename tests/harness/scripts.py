@@ -18,7 +18,9 @@ from ingestion.add_files import add_paths
 from ingestion.operations.desk import local_person, open_desk
 from ingestion.operations.library import save_filters
 from ingestion.records.source_store import SourceStore
-from ingestion.types import LicenceMark, LicenceVerdict, Outcome, SeedSource
+from ingestion.types.licence import LicenceMark, LicenceVerdict
+from ingestion.types.outcome import Outcome
+from ingestion.types.source import SeedSource
 from rag_engine.config import read_config
 from rag_engine.conversations import store
 from rag_engine.conversations.store import TurnRating

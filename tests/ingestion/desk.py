@@ -11,7 +11,8 @@ from ingestion.config import IngestionConfig
 from ingestion.file_reading import FileReading, PrintedPages
 from ingestion.protocols import Browser, LanguageModel, Web
 from ingestion.tools import Tools
-from ingestion.types import Download, Outcome, SeedSource
+from ingestion.types.outcome import Outcome
+from ingestion.types.source import Download, SeedSource
 from rag_engine.geography import load_gazetteer
 from tests.ingestion.small_web import Answer, SmallBrowser, SmallWeb
 

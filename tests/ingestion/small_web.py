@@ -6,7 +6,8 @@ import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ingestion.types import Fetched, OutcomeReason, Refusal, Validators
+from ingestion.types.outcome import OutcomeReason, Refusal
+from ingestion.types.source import Fetched, Validators
 from rag_engine.errors import BackendError
 
 PDF = b"%PDF-1.4\n1 0 obj\n<<>>\nendobj\n%%EOF\n"

@@ -7,23 +7,11 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from ingestion.records.source_record import SourceRecord
-from ingestion.types import (
-    FIELDS,
-    LIST_FIELDS,
-    Description,
-    Download,
-    Extraction,
-    FieldName,
-    FieldValue,
-    Indexed,
-    LicenceMark,
-    LicenceVerdict,
-    Outcome,
-    Phase,
-    Quality,
-    Relation,
-    SeedSource,
-)
+from ingestion.types.description import FIELDS, LIST_FIELDS, Description, FieldName, FieldValue
+from ingestion.types.licence import LicenceMark, LicenceVerdict
+from ingestion.types.outcome import Outcome
+from ingestion.types.run import Phase
+from ingestion.types.source import Download, Extraction, Indexed, Quality, Relation, SeedSource
 
 VALUES: dict[FieldName, tuple[str, ...]] = {
     "title": ("Piano caldo",),

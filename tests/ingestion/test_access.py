@@ -32,7 +32,8 @@ from ingestion.operations.settings import change_setting
 from ingestion.records.audit import AuditEntry, begun
 from ingestion.records.people import welcome
 from ingestion.records.source_store import SourceStore
-from ingestion.types import RunRequest, SeedSource
+from ingestion.types.run import RunRequest
+from ingestion.types.source import SeedSource
 from ingestion.worker import work
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL, Person, PersonRole

@@ -12,7 +12,9 @@ import pytest
 from ingestion.operations import corrections, documents, runs
 from ingestion.operations.desk import Desk, open_desk
 from ingestion.status.document_fields import unchecked_fields
-from ingestion.types import FieldName, RunRequest, SeedSource
+from ingestion.types.description import FieldName
+from ingestion.types.run import RunRequest
+from ingestion.types.source import SeedSource
 from ingestion.worker import work
 from rag_engine.answering.reference_list import limits_of, references_of
 from rag_engine.conversations.person import LOCAL

@@ -20,7 +20,10 @@ from ingestion import workspace as folders
 from ingestion.operations import corrections, dataset, decisions, documents, evaluation, indexes, runs, sources
 from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.records.source_store import SourceStore
-from ingestion.types import LicenceVerdict, Outcome, RunRequest, SeedSource
+from ingestion.types.licence import LicenceVerdict
+from ingestion.types.outcome import Outcome
+from ingestion.types.run import RunRequest
+from ingestion.types.source import SeedSource
 from ingestion.worker import work
 from pages._shared import resources
 from rag_engine.config import Config, read_config

@@ -33,7 +33,7 @@ from ingestion.operations.evaluation import ask_test_questions, keep_answer
 from ingestion.operations.indexes import queue_rebuild
 from ingestion.operations.people import audit_entries
 from ingestion.records.erasures import erasing
-from ingestion.types import Progress
+from ingestion.types.run import Progress
 from ingestion.worker import work
 from rag_engine.config import read_config
 from rag_engine.conversations.answer_jobs import AnswerJobs

@@ -18,7 +18,10 @@ from ingestion.records.source_record import Decision, SourceRecord
 from ingestion.records.source_store import SourceStore
 from ingestion.seeds.merge import SeedReport
 from ingestion.status.views import review_report, source_rows, status_report
-from ingestion.types import PHASES, LicenceVerdict, Outcome, Phase, RunRequest, SeedSource
+from ingestion.types.licence import LicenceVerdict
+from ingestion.types.outcome import Outcome
+from ingestion.types.run import PHASES, Phase, RunRequest
+from ingestion.types.source import SeedSource
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import open_engine

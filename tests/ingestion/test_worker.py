@@ -26,7 +26,8 @@ from ingestion.operations.documents import add_files, erase, ground, queue_erasu
 from ingestion.operations.runs import control
 from ingestion.operations.sources import add_own_files, queue_removal
 from ingestion.records.source_store import SourceStore
-from ingestion.types import Progress, SeedSource
+from ingestion.types.run import Progress
+from ingestion.types.source import SeedSource
 from ingestion.worker import work
 from rag_engine import workspace as paths
 from rag_engine.config import read_config

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from ingestion.config import WebConfig
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from ingestion.web.http import HttpWeb
 
 Answer = Callable[[BaseHTTPRequestHandler], None]

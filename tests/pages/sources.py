@@ -5,23 +5,11 @@ from pathlib import Path
 from ingestion.jobs.queue import JobQueue
 from ingestion.records.source_record import Decision
 from ingestion.records.source_store import SourceStore
-from ingestion.types import (
-    Description,
-    Download,
-    Extraction,
-    FieldName,
-    FieldValue,
-    Indexed,
-    LicenceMark,
-    LicenceVerdict,
-    Outcome,
-    OutcomeReason,
-    Phase,
-    PortalFindings,
-    Quality,
-    Relation,
-    SeedSource,
-)
+from ingestion.types.description import Description, FieldName, FieldValue
+from ingestion.types.licence import LicenceMark, LicenceVerdict
+from ingestion.types.outcome import Outcome, OutcomeReason
+from ingestion.types.run import Phase
+from ingestion.types.source import Download, Extraction, Indexed, PortalFindings, Quality, Relation, SeedSource
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 

@@ -10,7 +10,7 @@ from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from ingestion import workspace as folders
-from ingestion.types import Progress
+from ingestion.types.run import Progress
 from pages._shared import resources
 from pages._shared.markdown import escape
 from rag_engine.errors import WorkspaceError

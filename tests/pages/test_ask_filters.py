@@ -8,7 +8,7 @@ from ingestion.pipeline.run import run_phases
 from ingestion.records.source_store import SourceStore
 from ingestion.seeds.read import read_seeds
 from ingestion.tools import open_tools
-from ingestion.types import RunRequest
+from ingestion.types.run import RunRequest
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from tests.pages.conftest import Start

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ingestion.jobs.queue import JobQueue
-from ingestion.types import Progress
+from ingestion.types.run import Progress
 from pages._shared import resources
 from rag_engine.workspace import find_writer
 from tests.conftest import ROOT

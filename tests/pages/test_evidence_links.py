@@ -10,7 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from ingestion.add_files import add_paths
 from ingestion.records.source_store import SourceStore
-from ingestion.types import Indexed, LicenceMark, LicenceVerdict, Outcome
+from ingestion.types.licence import LicenceMark, LicenceVerdict
+from ingestion.types.outcome import Outcome
+from ingestion.types.source import Indexed
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from tests.pages.conftest import Start

@@ -10,7 +10,8 @@ from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from ingestion.operations.runs import describe_request
-from ingestion.types import FieldName, RunRequest
+from ingestion.types.description import FieldName
+from ingestion.types.run import RunRequest
 from pages._shared import filter_widgets, interface_language, numbers_and_dates, shown_names
 from pages._shared.field_inputs import value_text
 from pages._shared.filter_widgets import WORDING, display_text, filter_label

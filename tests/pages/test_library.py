@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from ingestion.file_reading import ExtractionLimits
 from ingestion.operations.corrections import correct
 from ingestion.operations.documents import add_files, queue_erasure
-from ingestion.types import Progress
+from ingestion.types.run import Progress
 from pages._library.documents import UNCHECKED, shown_width
 from pages._shared import resources
 from pages._shared.field_inputs import heading_of

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ingestion.operations.acts import check_role, every_act
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from pages._shared import accessibility, errors, interface_language, numbers_and_dates
 from pages._shared.errors import shown_error, shown_sentence
 from rag_engine.conversations.person import Person

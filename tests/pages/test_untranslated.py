@@ -16,7 +16,8 @@ from babel.messages.pofile import read_po
 from docs.list_messages import ERRORS, KEEPER, TERMINAL
 from ingestion.status.source_status import STATES
 from ingestion.status.views import display_reason
-from ingestion.types import PHASES, OutcomeReason, OutcomeStatus
+from ingestion.types.outcome import OutcomeReason, OutcomeStatus
+from ingestion.types.run import PHASES
 from pages._shared.shown_names import FIXED
 from rag_engine.evaluation.answers.test_results import MEASURES
 from tests.conftest import ROOT

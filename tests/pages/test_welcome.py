@@ -13,7 +13,7 @@ from ingestion.operations.desk import Desk
 from ingestion.operations.documents import erase
 from ingestion.records.source_store import SourceStore
 from ingestion.status.invented_samples import SAMPLES
-from ingestion.types import Progress
+from ingestion.types.run import Progress
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import open_engine

@@ -23,7 +23,7 @@ from ingestion.dataset.comparison.comparison import (
 )
 from ingestion.dataset.comparison.short_text import best_quotation, shortened, without_marks
 from ingestion.dataset.comparison.store import ComparisonStore
-from ingestion.types import Progress
+from ingestion.types.run import Progress
 from rag_engine.answering.abstention import said
 from rag_engine.answering.chances import with_sources
 from rag_engine.answering.citations import citation_at

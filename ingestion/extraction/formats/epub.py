@@ -11,7 +11,7 @@ from ingestion.extraction.assemble import Draft, DraftBlock
 from ingestion.extraction.formats.html import html_blocks
 from ingestion.extraction.formats.zip_container import Element, Package, open_package
 from ingestion.file_reading import ExtractionLimits
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from rag_engine.text.templates import kept_sentence
 
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"

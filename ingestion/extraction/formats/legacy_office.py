@@ -11,7 +11,7 @@ import olefile
 
 from ingestion.extraction.assemble import one_line
 from ingestion.file_reading import ExtractionLimits
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from rag_engine.backends.office.program import office_copy, office_program
 
 _INSTALL = (

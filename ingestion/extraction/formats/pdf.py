@@ -33,7 +33,7 @@ from ingestion.extraction.layout.text_rows import PageRows, PrintedLine, is_rais
 from ingestion.extraction.layout.title import choose_title
 from ingestion.extraction.table_text import with_caption_units
 from ingestion.file_reading import ExtractionLimits, OcrEngine, OcrLine, Picture
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from rag_engine.errors import BackendError
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types.document import Box, ExtractedText

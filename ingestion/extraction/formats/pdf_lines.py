@@ -13,7 +13,7 @@ import pymupdf
 from ingestion.extraction.assemble import one_line
 from ingestion.extraction.formats.refusals import damaged, locked
 from ingestion.file_reading import PlacedLine, PrintedPages
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from rag_engine.types.document import Box
 
 # Ligatures are spelled out (one cannot search for "ﬁ"), images are not decoded.

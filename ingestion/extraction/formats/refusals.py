@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 
 
 def locked(path: Path) -> Refusal:

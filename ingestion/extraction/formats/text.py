@@ -10,7 +10,7 @@ from pathlib import Path
 from ingestion.extraction.assemble import Draft, DraftBlock, paragraph
 from ingestion.extraction.layout.hyphenation import join_lines, vocabulary_of
 from ingestion.extraction.table_text import table
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 
 _HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*\s*$")
 _UNDERLINE = re.compile(r"(=+|-+)\s*$")

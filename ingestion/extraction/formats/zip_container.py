@@ -14,7 +14,7 @@ from lxml import etree
 
 from ingestion.extraction.formats.refusals import damaged, locked
 from ingestion.file_reading import ExtractionLimits
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 
 Element = etree._Element  # noqa: SLF001 - the only name lxml has for the type of an element
 

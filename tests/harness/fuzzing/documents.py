@@ -30,7 +30,7 @@ from ingestion.extraction.formats.pdf_lines import read_lines
 from ingestion.extraction.properties import read_properties
 from ingestion.file_reading import ExtractionLimits, FileReading
 from ingestion.seeds.read import read_seeds
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.schema import TABLES
 from tests.harness.fuzzing.seam import Seam

@@ -14,7 +14,7 @@ from ingestion.licence.reading import read_html
 from ingestion.metadata_file import NAME, read_descriptions
 from ingestion.seeds.feeds import list_kind, read_entries, read_page_lists, unpack
 from ingestion.seeds.read import read_seeds
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from ingestion.web.address_policy import read_target
 from ingestion.web.page import read_page
 from ingestion.web.politeness import PolitenessPolicy

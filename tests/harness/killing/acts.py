@@ -35,7 +35,7 @@ from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.pipeline.scheduling import find_phase
 from ingestion.records.source_record import SourceRecord
 from ingestion.sandbox.sandbox import Sandbox
-from ingestion.types import PHASES, RunRequest
+from ingestion.types.run import PHASES, RunRequest
 from ingestion.web.trusted_domains import domain_mark
 from ingestion.web.urls import registered_name, url_of_any_language
 from ingestion.worker import work

@@ -11,7 +11,7 @@ import pytest
 
 from ingestion.config import IngestionConfig, WebConfig
 from ingestion.extraction.formats.html import extract_html
-from ingestion.types import Download, SeedSource
+from ingestion.types.source import Download, SeedSource
 from tests.ingestion.desk import AT, FLOOD, TODAY, Desk, desk, got
 from tests.ingestion.documents import docx
 from tests.ingestion.small_web import PDF, WORDS, Answer, SmallBrowser, SmallJudge, listing, page, pdf

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.types import Download, SeedSource
+from ingestion.types.source import Download, SeedSource
 from tests.ingestion.desk import AT, FLOOD, desk, got
 from tests.ingestion.small_web import PDF, WORDS, Answer, page, pdf
 

@@ -12,7 +12,8 @@ from ingestion.acquisition.acquire import acquire
 from ingestion.config import IngestionConfig
 from ingestion.portals.explore import explore
 from ingestion.protocols import Browser
-from ingestion.types import Download, Outcome, PortalFindings, SeedSource
+from ingestion.types.outcome import Outcome
+from ingestion.types.source import Download, PortalFindings, SeedSource
 from ingestion.web.browser import open_browser
 from ingestion.web.cache import CachedWeb
 from ingestion.web.http import HttpWeb

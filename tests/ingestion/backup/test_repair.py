@@ -18,7 +18,9 @@ from ingestion.operations.people import audit_entries
 from ingestion.records.erasures import begun_erasures
 from ingestion.records.source_record import EXCLUDED, Decision
 from ingestion.records.source_store import now
-from ingestion.types import PHASES, Download, Outcome, SeedSource
+from ingestion.types.outcome import Outcome
+from ingestion.types.run import PHASES
+from ingestion.types.source import Download, SeedSource
 from rag_engine.conversations.store import list_conversations
 from rag_engine.errors import WorkspaceError
 from rag_engine.notebook.store import create_notebook, is_unnamed, list_notebooks

@@ -13,7 +13,7 @@ from openpyxl import Workbook
 from ingestion.book_index.find_pages import index_pages
 from ingestion.book_index.read import index_of_document, index_of_file
 from ingestion.sandbox.sandbox import Sandbox
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from rag_engine.book_index.anchors import IndexRecord, anchors
 from rag_engine.errors import InputError
 from rag_engine.text.sentences import sentence_spans

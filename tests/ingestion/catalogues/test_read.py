@@ -7,7 +7,7 @@ import pytest
 
 from ingestion.catalogues.read import CatalogueKind, Endpoint, catalogue_kind, endpoints_of, read_catalogue
 from ingestion.catalogues.record import Distribution, Record, best_address
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from ingestion.web.page import read_page
 from tests.ingestion.small_web import Answer, SmallWeb
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ingestion.dataset.columns import COLUMNS, Column
-from ingestion.types import FIELDS
+from ingestion.types.description import FIELDS
 from tests.ingestion.source_records import source_record
 
 

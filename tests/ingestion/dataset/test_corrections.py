@@ -16,7 +16,8 @@ from ingestion.dataset.corrections import CorrectionReport, read_corrections
 from ingestion.dataset.export import export
 from ingestion.records.document_corrections import Correction
 from ingestion.records.source_record import SourceRecord
-from ingestion.types import FieldName, Outcome
+from ingestion.types.description import FieldName
+from ingestion.types.outcome import Outcome
 from rag_engine.errors import InputError
 from tests.ingestion.source_records import DOSSIERS, source_record, stopped
 

@@ -12,7 +12,8 @@ from ingestion.dataset.corrections import CorrectionReport, read_corrections
 from ingestion.dataset.decisions import LicenceChoice
 from ingestion.dataset.export import export
 from ingestion.records.source_record import Decision, SourceRecord, decided
-from ingestion.types import LicenceMark, LicenceVerdict, Outcome
+from ingestion.types.licence import LicenceMark, LicenceVerdict
+from ingestion.types.outcome import Outcome
 from tests.ingestion.source_records import source_record, stopped
 
 _GREEN = {"Licence Decision": "green ", "Decision Note": "They allowed it by letter."}

@@ -14,7 +14,10 @@ from openpyxl import Workbook
 from ingestion.dataset.export import export
 from ingestion.records.document_corrections import Correction
 from ingestion.records.source_record import SourceRecord
-from ingestion.types import Description, FieldValue, LicenceMark, LicenceVerdict, Outcome, Relation
+from ingestion.types.description import Description, FieldValue
+from ingestion.types.licence import LicenceMark, LicenceVerdict
+from ingestion.types.outcome import Outcome
+from ingestion.types.source import Relation
 from rag_engine.errors import InputError
 from tests.ingestion.source_records import VALUES, source_record, stopped
 

@@ -18,7 +18,8 @@ from ingestion.deduplication.compare import relate
 from ingestion.deduplication.signatures import ComparedSource, candidate_of
 from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits
-from ingestion.types import Extraction, Outcome, Refusal, Relation, SeedSource
+from ingestion.types.outcome import Outcome, Refusal
+from ingestion.types.source import Extraction, Relation, SeedSource
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.protocols import Embedder
 from rag_engine.types.document import Block, ExtractedText

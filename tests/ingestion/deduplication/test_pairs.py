@@ -11,7 +11,7 @@ from ingestion.config import DeduplicationConfig
 from ingestion.deduplication.compare import relate
 from ingestion.deduplication.pairs import find_differences
 from ingestion.deduplication.signatures import ComparedSource
-from ingestion.types import Outcome
+from ingestion.types.outcome import Outcome
 from tests.ingestion.deduplication.test_compare import candidate, relation_of
 
 _VERBS = ("keeps", "inspects", "reports", "publishes", "trains", "funds", "alerts", "restores", "records", "reviews")

@@ -8,7 +8,8 @@ from ingestion.extraction.assemble import DraftBlock, DraftLine, assemble
 from ingestion.extraction.date_patterns import declared_date, written_dates
 from ingestion.extraction.dates import find_dates
 from ingestion.file_reading import FileProperties
-from ingestion.types import FieldValue, SeedSource
+from ingestion.types.description import FieldValue
+from ingestion.types.source import SeedSource
 from rag_engine.types.document import BlockKind, ExtractedText
 
 TODAY = date(2026, 11, 22)

@@ -11,7 +11,7 @@ import pytest
 from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits
 from ingestion.sandbox.sandbox import Sandbox
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from rag_engine.types.document import ExtractedText
 from tests.ingestion.documents import bare_pdf, docx, drawing, pdf
 

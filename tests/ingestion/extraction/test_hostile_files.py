@@ -13,7 +13,7 @@ import pytest
 from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits
 from ingestion.sandbox.sandbox import Sandbox, ocr_time_for, time_for
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from tests.ingestion.extraction import hostile
 
 MADE: list[tuple[str, Callable[[Path], Path]]] = [

@@ -12,7 +12,7 @@ from ingestion.extraction.properties import declared_of, read_properties
 from ingestion.extraction.wire import Message
 from ingestion.file_reading import ExtractionLimits, FileProperties
 from ingestion.sandbox.sandbox import Sandbox
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from tests.ingestion.documents import drawing, pdf
 
 XMP = """<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?>

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ingestion.jobs.plain_language import Command, interpret
-from ingestion.types import PHASES, RunRequest
+from ingestion.types.run import PHASES, RunRequest
 from tests.ingestion.small_web import SmallJudge
 
 CODES = ("ADM001", "ADM002", "UN-7")

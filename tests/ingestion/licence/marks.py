@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ingestion.licence.html_marks import marks_of
-from ingestion.types import LicenceMark
+from ingestion.types.licence import LicenceMark
 from ingestion.web.html import parse
 
 

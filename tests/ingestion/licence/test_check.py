@@ -10,7 +10,9 @@ from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits, FileReading
 from ingestion.licence.check import judge_licence
 from ingestion.licence.page_sections import terms_link
-from ingestion.types import Fetched, LicenceVerdict, Outcome, Refusal, SeedSource
+from ingestion.types.licence import LicenceVerdict
+from ingestion.types.outcome import Outcome, Refusal
+from ingestion.types.source import Fetched, SeedSource
 from ingestion.web.html import parse
 from tests.ingestion.desk import NoReader
 from tests.ingestion.small_web import SmallJudge

@@ -10,7 +10,7 @@ from ingestion.licence.html_marks import marks_of, read_xmp
 from ingestion.licence.page_sections import text_of
 from ingestion.licence.patterns import read_statements
 from ingestion.licence.reading import read_html
-from ingestion.types import Light
+from ingestion.types.licence import Light
 from ingestion.web.html import parse
 from tests.ingestion.licence.marks import read_marks
 

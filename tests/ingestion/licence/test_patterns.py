@@ -5,7 +5,7 @@ import pytest
 from ingestion.licence.check import decide
 from ingestion.licence.patterns import read_statements, says_reserved
 from ingestion.licence.table import deciding_rule, load_licences
-from ingestion.types import LicenceMark, LicenceVerdict
+from ingestion.types.licence import LicenceMark, LicenceVerdict
 
 
 def verdict(text: str) -> LicenceVerdict:

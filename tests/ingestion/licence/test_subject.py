@@ -9,7 +9,7 @@ import pytest
 
 from ingestion.licence.check import decide
 from ingestion.licence.patterns import read_statements
-from ingestion.types import LicenceVerdict
+from ingestion.types.licence import LicenceVerdict
 
 with Path(__file__).with_name("statements.tsv").open(encoding="utf-8", newline="") as file:
     STATEMENTS = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))

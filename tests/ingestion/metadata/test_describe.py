@@ -10,7 +10,9 @@ from ingestion.config import IngestionConfig
 from ingestion.file_reading import FileProperties
 from ingestion.phases.metadata import describe_source
 from ingestion.protocols import LanguageModel
-from ingestion.types import Description, Extraction, FieldName, Outcome, SeedSource
+from ingestion.types.description import Description, FieldName
+from ingestion.types.outcome import Outcome
+from ingestion.types.source import Extraction, SeedSource
 from rag_engine.errors import BackendError
 from rag_engine.geography import load_gazetteer
 from tests.ingestion.metadata.test_model import FakeJudge, answer

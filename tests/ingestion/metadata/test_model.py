@@ -17,7 +17,7 @@ from ingestion.metadata.taxonomy import load_taxonomy
 from ingestion.paced_model import PacedModel
 from ingestion.phases.metadata import merge
 from ingestion.prompts import description_message
-from ingestion.types import FieldName, FieldValue
+from ingestion.types.description import FieldName, FieldValue
 from rag_engine.errors import BackendError
 from rag_engine.geography import load_gazetteer
 from tests.ingestion.texts import extracted_from

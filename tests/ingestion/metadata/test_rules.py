@@ -12,7 +12,8 @@ from ingestion.metadata.issuers import find_issuers
 from ingestion.metadata.quotes import document_text
 from ingestion.metadata.rules import describe_by_rules, notes_on
 from ingestion.metadata.summary import summarise
-from ingestion.types import FieldName, FieldValue, SeedSource
+from ingestion.types.description import FieldName, FieldValue
+from ingestion.types.source import SeedSource
 from rag_engine.geography import load_gazetteer
 from rag_engine.types.document import ExtractedText, Line
 from tests.ingestion.texts import extracted_from

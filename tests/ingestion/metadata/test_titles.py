@@ -10,7 +10,7 @@ from ingestion.extraction.layout.title import choose_title
 from ingestion.extraction.table_text import table
 from ingestion.file_reading import FileProperties
 from ingestion.metadata.titles import find_titles, without_site
-from ingestion.types import SeedSource
+from ingestion.types.source import SeedSource
 from rag_engine.types.document import Block, BlockKind, ExtractedText
 from tests.ingestion.texts import extracted_from
 

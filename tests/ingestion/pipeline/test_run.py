@@ -28,7 +28,8 @@ from ingestion.records.source_record import Decision
 from ingestion.records.source_store import SourceStore, now
 from ingestion.seeds.read import read_seeds
 from ingestion.tools import Tools, open_tools
-from ingestion.types import PHASES, ControlSignal, Outcome, Phase, PhaseSummary, RunRequest
+from ingestion.types.outcome import Outcome
+from ingestion.types.run import PHASES, ControlSignal, Phase, PhaseSummary, RunRequest
 from ingestion.workspace import refused
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL

@@ -19,7 +19,7 @@ from ingestion.pipeline.run import run_phases
 from ingestion.records.source_store import SourceStore
 from ingestion.seeds.read import read_seeds
 from ingestion.tools import open_tools
-from ingestion.types import RunRequest
+from ingestion.types.run import RunRequest
 from ingestion.worker import work
 from rag_engine.config import GenerationConfig, read_config
 from rag_engine.engine import Engine

@@ -25,7 +25,8 @@ from ingestion.records.source_record import Decision
 from ingestion.records.source_store import SourceStore, now, outcomes
 from ingestion.sandbox.sandbox import Sandbox
 from ingestion.tools import Tools, open_tools
-from ingestion.types import ControlSignal, RunRequest, SeedSource
+from ingestion.types.run import ControlSignal, RunRequest
+from ingestion.types.source import SeedSource
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL

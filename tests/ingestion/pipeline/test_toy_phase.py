@@ -18,7 +18,7 @@ _PHASE = """
 from pathlib import Path
 
 from ingestion.phases.definition import SourcePhase
-from ingestion.types import Outcome
+from ingestion.types.outcome import Outcome
 
 
 def run(record, tools):
@@ -40,7 +40,7 @@ from ingestion.records.source_store import SourceStore
 from ingestion.seeds.read import read_seeds
 from ingestion.status.source_status import funnel
 from ingestion.tools import open_tools
-from ingestion.types import RunRequest
+from ingestion.types.run import RunRequest
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from tests.rag_engine.conftest import CountingEmbedder
@@ -70,7 +70,7 @@ def tree(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "ingestion", tree / "ingestion", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("rag_engine", "data", "tests"):
         (tree / name).symlink_to(ROOT / name)
-    types = tree / "ingestion" / "types.py"
+    types = tree / "ingestion" / "types" / "run.py"
     listed = types.read_text(encoding="utf-8")
     assert listed.count('    "extraction",\n') == 1
     types.write_text(listed.replace('    "extraction",\n', '    "extraction",\n    "counting",\n'), encoding="utf-8")

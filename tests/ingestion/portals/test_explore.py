@@ -11,7 +11,8 @@ import pytest
 
 from ingestion.config import IngestionConfig, PortalConfig
 from ingestion.portals.explore import explore
-from ingestion.types import Download, Fetched, Outcome, PageKind, PortalFindings, SeedSource
+from ingestion.types.outcome import Outcome
+from ingestion.types.source import Download, Fetched, PageKind, PortalFindings, SeedSource
 from ingestion.web.urls import normal_url
 from tests.ingestion.desk import tools_of
 from tests.ingestion.small_web import WORDS, Answer, SmallBrowser, SmallJudge, SmallWeb, listing, page, pdf

@@ -13,7 +13,8 @@ from ingestion.extraction.extract import extract
 from ingestion.extraction.formats.text import markdown_blocks
 from ingestion.file_reading import ExtractionLimits
 from ingestion.quality.score import find_sections, judge_quality, key_terms, published_points, refused_title
-from ingestion.types import Extraction, Outcome, Quality, SeedSource
+from ingestion.types.outcome import Outcome
+from ingestion.types.source import Extraction, Quality, SeedSource
 from rag_engine.types.document import ExtractedText
 
 PARAGRAPH = "The authority reviews the flood hazard maps every six years and publishes them for all residents. "

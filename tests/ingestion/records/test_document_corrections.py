@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from ingestion.records.document_corrections import Correction, CorrectionAct, standing, undoing
-from ingestion.types import FieldName
+from ingestion.types.description import FieldName
 
 
 def entry(field: FieldName, *values: str, act: CorrectionAct = "correct", batch: str = "") -> Correction:

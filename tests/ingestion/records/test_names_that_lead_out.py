@@ -19,7 +19,7 @@ from ingestion.operations.documents import erase
 from ingestion.operations.sources import remove_sources
 from ingestion.records.erasures import begun_erasures, end_erasure
 from ingestion.records.quarantine import file_of, remove_file
-from ingestion.types import Download, SeedSource
+from ingestion.types.source import Download, SeedSource
 from rag_engine.backends.drawing.page_cache import drawings_of
 from rag_engine.errors import WorkspaceError
 from rag_engine.workspace import inside

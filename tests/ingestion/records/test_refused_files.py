@@ -12,7 +12,7 @@ import pytest
 
 from ingestion.file_reading import FileReading, PrintedPages
 from ingestion.records.refused_files import RefusedFiles, WorkerStops
-from ingestion.types import OutcomeReason, Refusal
+from ingestion.types.outcome import OutcomeReason, Refusal
 from rag_engine.types.document import ExtractedText
 from tests.conftest import ROOT
 

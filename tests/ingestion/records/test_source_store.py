@@ -8,21 +8,11 @@ import pytest
 from ingestion.records.document_corrections import Correction
 from ingestion.records.source_record import Decision
 from ingestion.records.source_store import SourceStore
-from ingestion.types import (
-    Description,
-    Download,
-    Extraction,
-    FieldValue,
-    Indexed,
-    LicenceMark,
-    LicenceVerdict,
-    Outcome,
-    Phase,
-    PortalFindings,
-    Quality,
-    Relation,
-    SeedSource,
-)
+from ingestion.types.description import Description, FieldValue
+from ingestion.types.licence import LicenceMark, LicenceVerdict
+from ingestion.types.outcome import Outcome
+from ingestion.types.run import Phase
+from ingestion.types.source import Download, Extraction, Indexed, PortalFindings, Quality, Relation, SeedSource
 from rag_engine.errors import InputError
 from rag_engine.storage.catalog import open_catalog
 

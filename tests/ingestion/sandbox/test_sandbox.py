@@ -15,7 +15,7 @@ import pytest
 from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits
 from ingestion.sandbox.sandbox import Sandbox
-from ingestion.types import OutcomeReason, Refusal
+from ingestion.types.outcome import OutcomeReason, Refusal
 from tests.ingestion.documents import pdf
 
 ROOT = Path(__file__).resolve().parents[4]

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 import pytest
 
 from ingestion.seeds.discover import discover
-from ingestion.types import Refusal, SeedSource
+from ingestion.types.outcome import Refusal
+from ingestion.types.source import SeedSource
 from rag_engine.errors import InputError
 from tests.ingestion.small_web import Answer, SmallWeb
 

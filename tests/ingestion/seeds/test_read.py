@@ -11,7 +11,7 @@ import pytest
 from openpyxl import Workbook
 
 from ingestion.seeds.read import read_seeds
-from ingestion.types import SeedSource
+from ingestion.types.source import SeedSource
 from rag_engine.errors import InputError
 from tests.ingestion.seed_lists import seed_workbook, urls_of
 

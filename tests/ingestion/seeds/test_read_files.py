@@ -14,7 +14,8 @@ from ingestion.dataset.export import export
 from ingestion.records.source_store import SourceStore
 from ingestion.seeds.merge import SeedCandidate, SeedReading, match_seeds
 from ingestion.seeds.read import read_seeds
-from ingestion.types import Outcome, SeedSource
+from ingestion.types.outcome import Outcome
+from ingestion.types.source import SeedSource
 from rag_engine.errors import InputError
 from rag_engine.storage.catalog import open_catalog
 from tests.ingestion.seed_lists import seed_text, urls_of

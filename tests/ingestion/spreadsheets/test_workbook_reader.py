@@ -9,7 +9,7 @@ import pytest
 
 from ingestion.spreadsheets.read import read_workbook, unescape
 from ingestion.spreadsheets.workbook_writer import Cell, Sheet, to_workbook
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 
 
 def _saved(path: Path, workbook: openpyxl.Workbook) -> Path:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from ingestion.records.source_store import Event
 from ingestion.status.views import running_sources
-from ingestion.types import Progress
+from ingestion.types.run import Progress
 
 
 def event(code: str, when: str, name: str = "extraction", status: str = "done", reason: str = "") -> Event:

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import funnel
-from ingestion.types import PHASES, Download, Outcome, Phase, SeedSource
+from ingestion.types.outcome import Outcome
+from ingestion.types.run import PHASES, Phase
+from ingestion.types.source import Download, SeedSource
 
 DONE = Outcome("done", "")
 DIRECTORY = Outcome("skipped", "directory", "", Download("", ("https://a/",), "", 0, "text/html", "directory", ""))

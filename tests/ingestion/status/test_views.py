@@ -20,7 +20,10 @@ from ingestion.status.views import (
     source_rows,
     title_beside_code,
 )
-from ingestion.types import LicenceMark, LicenceVerdict, Outcome, Phase, Relation, SeedSource
+from ingestion.types.licence import LicenceMark, LicenceVerdict
+from ingestion.types.outcome import Outcome
+from ingestion.types.run import Phase
+from ingestion.types.source import Relation, SeedSource
 from rag_engine.errors import InputError
 from tests.ingestion.source_records import source_record, stopped
 

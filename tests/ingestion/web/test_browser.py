@@ -21,7 +21,7 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from ingestion.config import WebConfig
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from ingestion.web import browser as browser_module
 from ingestion.web.browser import ChromiumBrowser, find_chromium, launch_flags, open_browser
 from ingestion.web.response import NotAPage

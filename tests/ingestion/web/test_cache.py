@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from diskcache import Cache
 
-from ingestion.types import Refusal, Validators
+from ingestion.types.outcome import Refusal
+from ingestion.types.source import Validators
 from ingestion.web.cache import CachedWeb, empty_cache
 from ingestion.web.http import HttpWeb
 from tests.ingestion.web_server import Site, page, serving

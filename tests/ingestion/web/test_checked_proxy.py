@@ -12,7 +12,7 @@ from contextlib import suppress
 import httpx
 import pytest
 
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from ingestion.web.address_policy import check_port, read_exemptions
 from ingestion.web.checked_proxy import USER, CheckedProxy
 from tests.ingestion.web_server import QUICK, Site, page, serving

@@ -19,7 +19,8 @@ from pathlib import Path
 import pytest
 
 from ingestion.config import WebConfig
-from ingestion.types import Refusal, Validators
+from ingestion.types.outcome import Refusal
+from ingestion.types.source import Validators
 from ingestion.web.http import HttpWeb
 from ingestion.web.response import PAGES_ONLY, NotAPage, receive, retry_after_seconds
 from tests.ingestion.web_server import QUICK, Answer, Site, page, redirect, refusal_of, serving

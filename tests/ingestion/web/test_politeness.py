@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from ingestion.config import WebConfig
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from ingestion.web.politeness import PolitenessPolicy, RateLimiter, product_token
 
 RULES = """User-agent: *

@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from ingestion.types import LicenceMark
+from ingestion.types.licence import LicenceMark
 from ingestion.web.trusted_domains import domain_mark
 from rag_engine.config import DATA
 

@@ -20,7 +20,7 @@ from ingestion.operations.comparisons import (
 )
 from ingestion.operations.desk import Desk
 from ingestion.operations.documents import erase
-from ingestion.types import Progress
+from ingestion.types.run import Progress
 from ingestion.worker import work
 from rag_engine.errors import BackendError
 from tests.ingestion.dataset.comparison.conftest import WritingModel

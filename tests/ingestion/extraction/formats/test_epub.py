@@ -7,7 +7,7 @@ import pytest
 
 from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 
 LIMITS = ExtractionLimits()
 _CONTAINER = (

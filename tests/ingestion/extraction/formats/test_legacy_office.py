@@ -11,7 +11,7 @@ from ingestion.extraction.extract import extract
 from ingestion.extraction.formats.legacy_office import stream_names
 from ingestion.file_reading import ExtractionLimits
 from ingestion.sandbox.sandbox import Sandbox
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from tests.ingestion.documents import docx
 
 LIMITS = ExtractionLimits()

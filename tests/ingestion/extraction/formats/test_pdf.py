@@ -13,7 +13,7 @@ from ingestion.extraction.extract import extract
 from ingestion.extraction.formats.pdf_lines import read_lines
 from ingestion.extraction.ocr.choose import choose_ocr
 from ingestion.file_reading import ExtractionLimits, OcrLine, Picture
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from rag_engine.config import DATA
 from rag_engine.errors import BackendError
 from rag_engine.types.document import ExtractedText

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits
-from ingestion.types import Refusal
+from ingestion.types.outcome import Refusal
 from rag_engine.types.document import ExtractedText
 
 FONTS = r"{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset162 Arial Tur;}{\f2\fcharset204 Arial Cyr;}}"

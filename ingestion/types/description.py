@@ -1,0 +1,65 @@
+"""A description of a source: its fields, and the values found for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from rag_engine.errors import InputError
+
+FieldName = Literal[
+    "title", "authority", "document_type", "hazards", "target", "key_criteria", "tags", "description", "language",
+    "date", "geographical_level", "countries", "notes", "licence", "source_url",
+]  # fmt: skip
+ALL_FIELDS: tuple[FieldName, ...] = get_args(FieldName)
+# Licence and address are stated by a person, but of sources of the list: those have the list's.
+FIELDS, STATED_FIELDS = ALL_FIELDS[:-2], ALL_FIELDS[-2:]
+LIST_FIELDS: frozenset[FieldName] = frozenset({"hazards", "key_criteria", "tags", "countries"})
+
+
+@dataclass(frozen=True, slots=True)
+class FieldValue:
+    """One value of a field: its origin, the sentence that justifies it, and how sure it is (0..1).
+
+    A list field has one FieldValue for each of its elements. `page` is where the sentence is, None if nowhere.
+    """
+
+    field: FieldName
+    value: str
+    source: Literal["model", "rule", "person", "seed"]
+    sentence: str = ""
+    page: int | None = None
+    confidence: float = 0.0
+
+
+def surest(values: Iterable[FieldValue]) -> list[FieldValue]:
+    """Return the surest of the values that are alike but for case, each in the place of the first."""
+    best: dict[str, FieldValue] = {}
+    for value in values:
+        known = best.setdefault(value.value.casefold(), value)
+        if value.confidence > known.confidence:
+            best[value.value.casefold()] = value
+    return list(best.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A source described in the controlled taxonomy; `warnings` name the gaps of the model's answer.
+
+    `year` is one that was given without a date.
+    """
+
+    values: tuple[FieldValue, ...]
+    warnings: tuple[str, ...] = ()
+    year: int | None = None
+
+
+def check_field(name: str) -> FieldName:
+    """Return the field of this name; InputError if there is none."""
+    found = next((field for field in ALL_FIELDS if field == name.strip().lower().replace(" ", "_")), None)
+    if found is None:
+        raise InputError(
+            "There is no field {name!r}.", help="Fields are {fields}.", name=name, fields=", ".join(ALL_FIELDS)
+        )
+    return found

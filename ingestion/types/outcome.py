@@ -1,0 +1,111 @@
+"""An outcome of a phase: its status, its reason, its evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from ingestion.types.source import Download
+from rag_engine.errors import SextantError
+
+OutcomeStatus = Literal["done", "skipped", "rejected", "failed"]
+OutcomeReason = Literal[
+    "",
+    # licence
+    "licence_green", "licence_unclear", "licence_conflict", "licence_reserved",
+    # any phase that uses the network
+    "robots_forbidden", "address_forbidden", "host_unknown", "connection_failed", "certificate_invalid",
+    "timed_out", "too_large", "too_many_redirects", "http_error", "not_found", "access_denied", "rate_limited",
+    # acquisition
+    "url_missing", "url_invalid", "wrong_content", "empty_page", "off_topic", "no_document_link",
+    "browser_missing", "directory", "not_modified", "file_missing",
+    # portals
+    "not_a_portal", "nothing_found",
+    # extraction
+    "empty", "unsupported_type", "mislabelled", "encrypted", "damaged", "no_pages", "too_many_pages",
+    "no_text", "not_utf8", "too_slow", "too_much_memory", "crashed", "ocr_missing", "office_missing",
+    # quality
+    "file_too_small", "too_few_pages", "too_little_text", "unreadable_text", "title_refused", "low_score",
+    "out_of_scope",
+    # deduplication
+    "same_content", "same_text", "same_work", "same_address", "superseded", "translation",
+    # metadata
+    "model_missing", "model_failed",
+    # a person
+    "decided", "unexpected",
+]  # fmt: skip
+# How a request can end without an answer: the address, its host or the way there is at fault.
+_NetworkReason = Literal[
+    "robots_forbidden", "address_forbidden", "host_unknown", "connection_failed", "certificate_invalid",
+    "timed_out", "too_large", "too_many_redirects", "http_error", "not_found", "access_denied", "rate_limited",
+]  # fmt: skip
+NETWORK_REASONS: frozenset[OutcomeReason] = frozenset(get_args(_NetworkReason))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """End of a phase for one source: a reason from the fixed list, a sentence, and the evidence.
+
+    `evidence` is a frozen dataclass of this module or None. A phase after this one runs only where it `passes`.
+    `retryable` means that the same call may succeed later.
+    """
+
+    status: OutcomeStatus
+    reason: OutcomeReason
+    message: str = ""
+    evidence: object | None = None
+    retryable: bool = False
+
+    @property
+    def passes(self) -> bool:
+        """Whether the source passes to the next phase: also with the former file, if no newer was got."""
+        if self.status == "failed":
+            return isinstance(self.evidence, Download) and bool(self.evidence.path)
+        return self.status == "done" or (self.status == "skipped" and self.reason in _PASSING)
+
+
+_PASSING: frozenset[OutcomeReason] = frozenset({"not_a_portal", "translation", "superseded", "not_modified", ""})
+# We could not read the file in time, in memory or for lack of a program; it may be tried again.
+_OUR_FAILURES: frozenset[OutcomeReason] = frozenset(
+    {
+        *("host_unknown", "connection_failed", "timed_out", "rate_limited"),
+        *("too_slow", "too_much_memory", "crashed", "ocr_missing", "office_missing"),
+    }
+)
+
+
+class Refusal(SextantError):  # noqa: N818 - refusing is an answer, not an accident
+    """Refusal of an address or a file, with the reason from the fixed list.
+
+    `rejected` says that the source is at fault; else we have failed. Without `retryable` the reason tells whether the
+    same call may succeed later.
+    """
+
+    def __init__(
+        self,
+        reason: OutcomeReason,
+        message: str,
+        *,
+        help: str = "",
+        retryable: bool | None = None,
+        rejected: bool = True,
+        **values: object,
+    ) -> None:
+        retryable = reason in _OUR_FAILURES if retryable is None else retryable
+        super().__init__(message, help=help, retryable=retryable, **values)
+        self.reason: OutcomeReason = reason
+        self.rejected = rejected and not retryable
+
+    def again(self, *, help: str = "") -> Refusal:
+        """Return a new refusal that says the same, with another remedy if one is given."""
+        cure, later, rejected = help or self.cure, self.retryable, self.rejected
+        return Refusal(self.reason, self.template, help=cure, retryable=later, rejected=rejected, **self.values)
+
+    @property
+    def status(self) -> Literal["rejected", "failed"]:
+        """Status of an outcome with this refusal."""
+        return "rejected" if self.rejected else "failed"
+
+    def outcome(self, evidence: object | None = None) -> Outcome:
+        """Return the outcome that this refusal is."""
+        return Outcome(self.status, self.reason, str(self), evidence, self.retryable)
