@@ -13,7 +13,7 @@ import typer
 from rich.text import Text
 
 from cli.options import AsJson, Workspace
-from cli.terminal import bar, errors_end, print_json, print_table
+from cli.terminal import bar, end_as_json, errors_end, print_table
 from rag_engine.config import Config, read_config
 from rag_engine.errors import InputError, SextantError, without_passwords
 
@@ -71,12 +71,11 @@ def doctor(
                     done += repaired
                     checks = [settings, *_databases(config), *examine(engine)]
         checks = [*done, *checks]
-    if as_json:
-        print_json({"checks": [asdict(check) for check in checks]})
-    else:
-        said = ((_MARKS[one.state], f"{one.name}: {one.found}", Text(one.remedy, "dim")) for one in checks)
-        print_table((), (row for mark, found, remedy in said for row in ((mark, found), ("", remedy)) if row[1]))
-    raise typer.Exit(1 if any(check.state == "bad" for check in checks) else 0)
+    code = 1 if any(check.state == "bad" for check in checks) else 0
+    end_as_json(as_json, {"checks": [asdict(check) for check in checks]}, code)
+    said = ((_MARKS[one.state], f"{one.name}: {one.found}", Text(one.remedy, "dim")) for one in checks)
+    print_table((), (row for mark, found, remedy in said for row in ((mark, found), ("", remedy)) if row[1]))
+    raise typer.Exit(code)
 
 
 def _read_settings(workspace: Path | None) -> tuple[Config, Check]:

@@ -10,7 +10,7 @@ import typer
 
 from cli.options import AsJson, Workspace
 from cli.runs import watch
-from cli.terminal import desk_of, out, print_json, print_table, warn
+from cli.terminal import desk_of, end_as_json, out, print_json, print_table, warn
 
 if TYPE_CHECKING:
     from rag_engine.evaluation.answers.accepted_run import RecordedRun
@@ -72,9 +72,7 @@ def runs(workspace: Workspace = None, as_json: AsJson = False) -> None:
 
     with desk_of(workspace, as_json) as desk:
         found = list_test_runs(desk.workspace)
-    if as_json:
-        print_json({"runs": [asdict(one) for one in found]})
-        return
+    end_as_json(as_json, {"runs": [asdict(one) for one in found]})
     table = ("run", "questions", "model", "index")
     print_table(table, ((one.id, one.questions, one.model, one.generation) for one in found))
 
@@ -100,10 +98,8 @@ def compare(
         }
         for one in found.changes
     ]
-    if as_json:
-        shares = [asdict(share) | {"difference": share.verdict} for share in found.shares]
-        print_json({"questions": changes, "shares": shares, "settings": dict(found.settings)})
-        return
+    shares = [asdict(share) | {"difference": share.verdict} for share in found.shares]
+    end_as_json(as_json, {"questions": changes, "shares": shares, "settings": dict(found.settings)})
     rows = (
         (MEASURES[one.measure], one.questions, one.before, one.after, one.gained, one.lost, one.verdict)
         for one in found.shares
@@ -127,9 +123,7 @@ def import_file(
 
     with desk_of(workspace, as_json) as desk:
         found = import_questions(desk, file)
-    if as_json:
-        print_json(asdict(found))
-        return
+    end_as_json(as_json, asdict(found))
     out.print(f"{found.added} added, {found.replaced} replaced.")
     warn(tuple(f"{document} is not in the collection." for document in found.missing))
 
@@ -145,10 +139,8 @@ def export(
 
     with desk_of(workspace, as_json) as desk:
         count = export_questions(desk, file)
-    if as_json:
-        print_json({"path": str(file), "questions": count})
-    else:
-        out.print(f"Wrote {count} questions to {file}.", markup=False)
+    end_as_json(as_json, {"path": str(file), "questions": count})
+    out.print(f"Wrote {count} questions to {file}.", markup=False)
 
 
 @app.command("keep-good")
@@ -158,9 +150,7 @@ def keep_good(workspace: Workspace = None, as_json: AsJson = False) -> None:
 
     with desk_of(workspace, as_json) as desk:
         kept = keep_good_answers(desk)
-    if as_json:
-        print_json({"kept": [asdict(one) for one in kept]})
-        return
+    end_as_json(as_json, {"kept": [asdict(one) for one in kept]})
     for one in kept:
         out.print(one.question, markup=False, soft_wrap=True)
     out.print(f"{len(kept)} kept.")

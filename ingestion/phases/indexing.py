@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from ingestion.book_index.read import index_of_document
@@ -23,6 +24,7 @@ from ingestion.types.source import Indexed
 from ingestion.workspace import refused
 from rag_engine import workspace as paths
 from rag_engine.atomic_write import replacing
+from rag_engine.conversations.erased_documents import note_erased
 from rag_engine.engine import Engine
 from rag_engine.storage.catalog import metadata_json
 from rag_engine.storage.indexer import FormerVersion, Indexer, IndexingStopped, former_version
@@ -49,7 +51,7 @@ def run_all(run: CollectionRun) -> Iterator[Batch]:
     pending = [record for record in run.ready if _is_pending(record.source.code, run, known, prints)]
     for position, record in enumerate(_strays([record for record, _ in indexed], run)):
         run.progress(Progress(position, len(indexed), 0, 0, f"Taking out {record.shown_title}", "indexing"))
-        run.engine.collection.erase(record)
+        _take_out(record, run)
         message = kept_sentence("Taken out of the index: the source no longer passes.")
         if not record.is_former:
             yield {code_of(record): (Outcome("skipped", "", message), "")}
@@ -69,6 +71,19 @@ def _is_pending(code: str, run: CollectionRun, known: _Known, prints: Mapping[st
     entry = run.entries.get((code, "indexing"))
     unrecorded = entry is None or entry.outcome.status != "done"
     return run.again or unrecorded or code not in known or known[code][1] != prints[code]
+
+
+def _take_out(record: DocumentRecord, run: CollectionRun) -> None:
+    note = partial(note_erased, run.engine.config.workspace, record.document_id, record.file, redact=False)
+    staying = {one.download.sha256 for one in run.ready if one.download}
+    if record.sha256 in staying:
+        # A former version that is the present one again: what quotes it stays.
+        run.engine.collection.erase(record)
+        return
+    # Before, since a kill leaves nothing to note it by; after, for an answer that was begun in between.
+    note()
+    run.engine.collection.erase(record)
+    note()
 
 
 def _fingerprint(record: SourceRecord, engine: Engine) -> str:

@@ -15,7 +15,7 @@ from ingestion.operations.evaluation import (
 )
 from pages._evaluation.editor import edit_question
 from pages._shared import resources
-from pages._shared.elements import act_button
+from pages._shared.elements import act_button, draw_download
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
@@ -69,16 +69,7 @@ def _draw_filter(found: Sequence[RatedAnswer]) -> list[RatedAnswer]:
             label_visibility="collapsed",
         )
         shown = [one for one in found if chosen == "all" or one.rating.good == (chosen == "good")]
-        st.download_button(
-            _("Export CSV"),
-            lambda: exported_feedback(shown),
-            "feedback.csv",
-            "application/octet-stream",
-            key="export feedback",
-            icon=":material/download:",
-            type="tertiary",
-            on_click="ignore",
-        )
+        draw_download(_("Export CSV"), lambda: exported_feedback(shown), "feedback.csv", "export feedback")
     return shown
 
 

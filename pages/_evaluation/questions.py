@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from textwrap import shorten
 
 import streamlit as st
@@ -20,7 +21,7 @@ from pages._admin.evidence import page_link
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._evaluation.editor import edit_question
 from pages._shared import resources
-from pages._shared.elements import act_button, in_own_place
+from pages._shared.elements import act_button, draw_download, in_own_place
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import display_text, filter_label
 from pages._shared.interface_language import _
@@ -77,17 +78,9 @@ def _draw_additions(questions: Sequence[AnswerQuestion]) -> None:
         with st.popover(_("Import"), icon=":material/upload:", type="tertiary"):
             _draw_import()
         if questions:
-            st.download_button(
-                _("Export"),
-                lambda: exported_questions(resources.desk()),
-                "questions.jsonl",
-                "application/octet-stream",
-                key="export questions",
-                icon=":material/download:",
-                type="tertiary",
-                on_click="ignore",
-                help=_("One JSON object a line, as “Import” reads them."),
-            )
+            help = _("One JSON object a line, as “Import” reads them.")
+            read = partial(exported_questions, resources.desk())
+            draw_download(_("Export"), read, "questions.jsonl", "export questions", help=help)
 
 
 def _draw_import() -> None:

@@ -15,7 +15,7 @@ from pages._evaluation.comparison import draw_comparison
 from pages._evaluation.question_result import draw_results_of
 from pages._evaluation.testing import judged_name, judged_names
 from pages._shared import resources
-from pages._shared.elements import draw_table
+from pages._shared.elements import draw_download, draw_table
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
@@ -100,16 +100,7 @@ def _draw_run(run: RecordedRun) -> None:
     st.caption(describe_chance(len(rows), WORDING))
     _draw_judged(run)
     with st.container(horizontal=True):
-        st.download_button(
-            _("Export CSV"),
-            lambda: exported_results(run),
-            f"results-{run.id}.csv",
-            "application/octet-stream",
-            key="export results",
-            icon=":material/download:",
-            type="tertiary",
-            on_click="ignore",
-        )
+        draw_download(_("Export CSV"), lambda: exported_results(run), f"results-{run.id}.csv", "export results")
         with st.popover(_("Settings of this run"), icon=":material/settings:", type="tertiary"):
             draw_table(
                 [{_("Setting"): name, _("Value"): value} for name, value in settings_of(run.run).items()],

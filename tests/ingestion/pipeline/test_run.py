@@ -16,8 +16,11 @@ import pymupdf
 import pytest
 
 from ingestion.config import IngestionConfig, QualityConfig
+from ingestion.dataset.comparison.ask_cells import CellsRequest, ask_cells
+from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.file_names import file_hash
 from ingestion.jobs.queue import JobQueue
+from ingestion.operations.comparisons import begin_comparison
 from ingestion.operations.decisions import decide
 from ingestion.operations.desk import Desk
 from ingestion.operations.documents import add_files, erase, sources_erased_with
@@ -186,6 +189,22 @@ def test_a_source_off_the_list_leaves_the_index(store: SourceStore, engine: Engi
     store.remove([_code(store, "heat")], "Ada")
     _run(store, engine, tools)
     assert _titles(engine) == sorted([FLOOD.title, DROUGHT.title])
+
+
+def test_a_cell_asked_while_its_document_leaves_the_index_keeps_no_quotation_of_it(
+    store: SourceStore, engine: Engine, tools: Tools
+) -> None:
+    _run(store, engine, tools)
+    begun = begin_comparison(_desk(store, engine), ["Who opens the cooling centres?"], "document", {})
+    columns, comparisons = tuple(column.key for column in begun.columns), ComparisonStore(engine.catalog)
+    ask_cells(engine, comparisons, CellsRequest(begun.id, begun.questions, columns))
+    answered = comparisons.require(begun.id).cells
+    store.remove([_code(store, "heat")], "Ada")
+    _run(store, engine, tools)
+    staying = {one.document_id for one in engine.collection.documents()}
+    for late in answered.values():
+        comparisons.put_cell(begun.id, late)
+    assert {column for _, column in comparisons.require(begun.id).cells} == staying
 
 
 def test_sources_off_the_list_leave_no_file(store: SourceStore, engine: Engine, tools: Tools, folder: Path) -> None:
