@@ -94,7 +94,7 @@ class Metadata:
     `work` is shared by the versions and translations of one work, empty for a single document. `version`
     is a label; `superseded` the ISO date or its prefix from which a newer version replaces it ("unknown" where that has
     no date), empty for the newest; `translation_of` the code of the translation that answers in its place.
-    `quality_score` is ingestion's, from 0 to 100; None for a file that was added by itself.
+    `quality_score` is ingestion's, from 0 to 100; None for a document that it did not judge.
     """
 
     title: str

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import lru_cache
 
-from ingestion.deduplication.compare import relate
+from ingestion.deduplication.compare import passed_copy, relate
 from ingestion.deduplication.pairs import ReadText
 from ingestion.deduplication.signatures import SIGNATURE_VERSION, ComparedSource, candidate_of
 from ingestion.extraction.dates import find_dates
 from ingestion.phase import Batch, CollectionPhase, CollectionRun
 from ingestion.records.source_record import SourceRecord
+from ingestion.records.source_store import SourceStore
 from ingestion.tools import Tools
-from ingestion.types import Outcome, Progress
+from ingestion.types import Outcome, Progress, Relation
 from rag_engine.errors import SextantError
 
 # Raised when the comparison gives something else for the same documents.
-_VERSION = "2"
+_VERSION = "3"
 # Names under which the store caches what a document is compared by, and what the last comparison was made of.
 _CANDIDATE, _COMPARED, _ALL = "candidate", "compared", "*"
 
@@ -39,6 +40,7 @@ def run_all(run: CollectionRun) -> Iterator[Batch]:
     if again or run.store.kept(_COMPARED).get(_ALL, ("", ""))[0] != compared:
         texts = _texts(run)
         outcomes = {**relate(candidates, run.tools.config.deduplication, run.tools.encode, texts), **failed}
+        outcomes |= _local_copies(outcomes, run.ready)
         yield {
             code: (outcome, compared)
             for code, outcome in outcomes.items()
@@ -46,6 +48,21 @@ def run_all(run: CollectionRun) -> Iterator[Batch]:
         }
     run.store.keep(_COMPARED, _ALL, compared, "")
     run.progress(Progress(total, total, 0, 0, "", "deduplication"))
+
+
+def _local_copies(outcomes: Mapping[str, Outcome], records: Sequence[SourceRecord]) -> dict[str, Outcome]:
+    """Return the copies that pass: local files, unless a source that passes has the same bytes."""
+    contents = {one.code: one.download.sha256 for one in records if one.download}
+    present = {contents[code] for code, outcome in outcomes.items() if outcome.passes}
+    passing: dict[str, Outcome] = {}
+    for record in records:
+        code, outcome = record.code, outcomes[record.code]
+        if not record.source.path or outcome.status != "rejected" or contents[code] in present:
+            continue
+        assert isinstance(outcome.evidence, Relation), "a copy is rejected with what it is of"
+        present.add(contents[code])
+        passing[code] = passed_copy(outcome.reason, outcome.message, replace(outcome.evidence, work=code))
+    return passing
 
 
 def _texts(run: CollectionRun) -> ReadText:
@@ -74,29 +91,44 @@ def _candidates(run: CollectionRun) -> tuple[list[ComparedSource], dict[str, Out
     made_of: dict[str, str] = {}
     for record in run.ready:
         code = record.source.code
-        extraction, download = record.extraction, record.download
-        assert extraction is not None, "the comparison follows extraction"
-        assert download is not None, "the comparison follows acquisition"
-        score = record.quality.score if record.quality else 0.0
-        facts = [extraction.text_hash, extraction.title, extraction.language, score]
-        made_of[code] = json.dumps(
-            [SIGNATURE_VERSION, *facts, download.sha256, download.urls[-1:], record.source.title, record.source.parent]
-        )
+        made_of[code] = _made_of(record)
         before = cached.get(code)
         if before is not None and before[0] == made_of[code]:
             candidates.append(ComparedSource(**json.loads(before[1])))
             continue
         try:
-            candidate = _candidate(record, run.tools)
+            candidate = compared_source(record, run.tools)
         except SextantError as error:
             failed[code] = Outcome("failed", "file_missing", str(error), retryable=True)
             continue
-        run.store.keep(_CANDIDATE, code, made_of[code], json.dumps(asdict(candidate), ensure_ascii=False))
+        keep_candidate(candidate, record, run.store)
         candidates.append(candidate)
     return candidates, failed, made_of
 
 
-def _candidate(record: SourceRecord, tools: Tools) -> ComparedSource:
+def kept_candidates(store: SourceStore) -> dict[str, ComparedSource]:
+    """Return by code what documents are compared by: of the list, and added by themselves."""
+    current = f"[{SIGNATURE_VERSION},"
+    kept = store.kept(_CANDIDATE).items()
+    return {code: ComparedSource(**json.loads(body)) for code, (made_of, body) in kept if made_of.startswith(current)}
+
+
+def keep_candidate(candidate: ComparedSource, record: SourceRecord, store: SourceStore) -> None:
+    """Cache what a document is compared by."""
+    store.keep(_CANDIDATE, record.code, _made_of(record), json.dumps(asdict(candidate)))
+
+
+def _made_of(record: SourceRecord) -> str:
+    extraction, download = record.extraction, record.download
+    assert extraction is not None, "the comparison follows extraction"
+    assert download is not None, "the comparison follows acquisition"
+    score = record.quality.score if record.quality else 0.0
+    facts = [extraction.text_hash, extraction.title, extraction.language, score, download.sha256, download.urls[-1:]]
+    return json.dumps([SIGNATURE_VERSION, *facts, record.source.title, record.source.parent])
+
+
+def compared_source(record: SourceRecord, tools: Tools) -> ComparedSource:
+    """Return what a document is compared by."""
     reading, extraction, download = tools.read(record), record.extraction, record.download
     assert extraction is not None, "the comparison follows extraction"
     assert download is not None, "the comparison follows acquisition"

@@ -388,12 +388,12 @@ def test_erasing_leaves_no_word_of_the_document_in_the_workspace(
         assert [path for path in kept if word in _bytes(path)] == []
 
 
-@pytest.mark.parametrize("copy", ["equal", "nearly equal", "no document of the list"])
+@pytest.mark.parametrize("copy", ["equal", "no document of the list"])
 def test_erasing_a_document_leaves_no_copy_that_a_run_would_bring_back(
     store: SourceStore, engine: Engine, tools: Tools, folder: Path, tmp_path: Path, copy: str
 ) -> None:
     text = f"# {HEAT.plain}"
-    (folder / "heat-copy.md").write_text(text + ("\n\nBozza." if copy == "nearly equal" else ""), encoding="utf-8")
+    (folder / "heat-copy.md").write_text(text, encoding="utf-8")
     store.add(read_seeds(folder, store.sources()).new)
     desk = _desk(store, engine)
     _run(store, engine, tools)
@@ -413,6 +413,24 @@ def test_erasing_a_document_leaves_no_copy_that_a_run_would_bring_back(
     assert _titles(engine) == sorted([FLOOD.title, DROUGHT.title])
     engine.close()
     assert list(files_holding(engine.config.workspace, forms("temperatura percepita"))) == []
+
+
+def test_a_local_file_of_nearly_the_same_text_is_a_document_that_names_the_other(
+    store: SourceStore, engine: Engine, tools: Tools, folder: Path
+) -> None:
+    (folder / "heat-copy.md").write_text(f"# {HEAT.plain}\n\nBozza.", encoding="utf-8")
+    store.add(read_seeds(folder, store.sources()).new)
+    _run(store, engine, tools)
+    assert _titles(engine).count(HEAT.title) == 2
+    one, other = (store.records()[_code(store, name)] for name in ("heat", "heat-copy"))
+    copy, of = (one, other) if one.outcomes["deduplication"].reason else (other, one)
+    assert copy.outcomes["deduplication"].status == "done"
+    assert f"as {of.code}, which is kept. As a local file it is kept too." in copy.outcomes["deduplication"].message
+    [record] = [document for document in engine.collection.documents() if document.source == f"list:{of.code}"]
+    assert sources_erased_with(_desk(store, engine), [record]) == (of.code,)
+    erase(_desk(store, engine), f"list:{of.code}", "Ada", "Out of date.")
+    _run(store, engine, tools, which="all")
+    assert f"list:{copy.code}" in {document.source for document in engine.collection.documents()}
 
 
 def test_a_copy_that_a_person_restored_is_a_document_of_its_own_and_stays(
