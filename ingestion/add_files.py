@@ -16,24 +16,28 @@ from typing import Any, Literal, TypeVar
 
 from ingestion import workspace as folders
 from ingestion.config import read_ingestion_config
+from ingestion.deduplication.compare import name_copied
+from ingestion.deduplication.signatures import ComparedSource
 from ingestion.extraction.extract import EXTRACTION_VERSION
+from ingestion.extraction.text_cache import cleaned_reading
 from ingestion.file_names import check_size, file_hash
-from ingestion.file_reading import ExtractionLimits, FileReading
+from ingestion.file_reading import FileReading
 from ingestion.fingerprints import hash_of
 from ingestion.metadata.rules import METADATA_VERSION
 from ingestion.metadata.sidecar import describe
 from ingestion.metadata_file import NAME, read_descriptions
+from ingestion.phases.deduplication import compared_source, keep_candidate, kept_candidates
 from ingestion.phases.definition import attempt, said_of
 from ingestion.phases.indexing import former_of, index_file, keep_original
-from ingestion.protocols import Extractor
-from ingestion.records.refused_files import RefusedFiles, WorkerStops
-from ingestion.records.source_record import ADDED, SourceRecord, described_metadata
+from ingestion.pipeline.run import pass_phases
+from ingestion.records.refused_files import WorkerStops
+from ingestion.records.source_record import ADDED, SourceRecord, described_metadata, document_code
 from ingestion.records.source_store import SourceStore, now
-from ingestion.tools import open_reader, open_readers, reader_of
+from ingestion.tools import Tools, open_reader, open_tools
 from ingestion.types.description import Description
 from ingestion.types.outcome import Outcome, Refusal
 from ingestion.types.run import Progress
-from ingestion.types.source import SeedSource
+from ingestion.types.source import Download, SeedSource
 from rag_engine import workspace as paths
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.config import OcrChoice
@@ -52,6 +56,9 @@ _Done = TypeVar("_Done")
 
 _PUT_BACK = kept_sentence("The workspace's copy of it was missing or damaged and was put back.")
 _FORMER_KEPT = kept_sentence("Its earlier text is kept as a former version.")
+
+# The phases that record what they find in a file and never refuse it.
+_JUDGING = ("licence", "extraction", "quality")
 
 # Bytes; a disk with less room is full, whatever is added to it.
 _FULL = 2**25
@@ -84,6 +91,7 @@ class _Read:
     document: Document
     source: SourceRecord
     reading: FileReading
+    compared: ComparedSource
 
 
 def add_paths(
@@ -112,8 +120,10 @@ def add_paths(
         )
     sizes = [_size(path) for path in files]
     results: list[FileOutcome] = []
-    with engine.indexer() as indexer, open_readers(engine) as extractor:
-        lane = _Lane(engine, files, refused, extractor, again=again)
+    # Nobody waits for a language model at each of a thousand files.
+    config = replace(read_ingestion_config(engine.config.workspace), use_model=False)
+    with engine.indexer() as indexer, open_tools(engine, config, again=again) as tools:
+        lane = _Lane(engine, files, refused, tools)
         indexer.stopped = cancelled
         try:
             with closing(lane.read_all()) as reading:
@@ -162,23 +172,17 @@ def _listed(paths: Sequence[Path]) -> tuple[list[Path], dict[Path, str]]:
 class _Lane:
     """The way of the files of one addition, with the documents that the collection holds already."""
 
-    def __init__(
-        self, engine: Engine, files: Sequence[Path], refused: Mapping[Path, str], extractor: Extractor, *, again: bool
-    ) -> None:
-        folder = folders.refused(engine.config.workspace)
+    def __init__(self, engine: Engine, files: Sequence[Path], refused: Mapping[Path, str], tools: Tools) -> None:
         self.workspace = engine.config.workspace
         self.incoming = paths.files(self.workspace) / ".incoming"
         self.store = SourceStore(engine.catalog)
-        self._refused_before = RefusedFiles(folder, reader_of(engine.config.ocr, ExtractionLimits()), again=again)
-        self._stops = WorkerStops(folder, again=again)
+        self._stops = WorkerStops(folders.refused(self.workspace), again=tools.again)
         self._engine = engine
         self._files = files
         self._refused = refused
         # All before the first file: a wrong line shall not end a long addition in its middle.
         self._given = {folder: read_descriptions(folder) for folder in dict.fromkeys(path.parent for path in files)}
-        self._extractor = extractor
-        self._readers = read_ingestion_config(self.workspace).extraction_processes
-        self._gazetteer = load_gazetteer()
+        self._tools = tools
         # What people corrected of a file holds when it is read again.
         corrections = groupby(self.store.corrections(), key=lambda one: one.code)
         self._corrections = {code: tuple(some) for code, some in corrections}
@@ -186,10 +190,14 @@ class _Lane:
         self.known: dict[str, DocumentRecord] = {}
         self._by_source: dict[str, tuple[str, FileOutcome]] = {}
         self._by_content: dict[str, tuple[str, FileOutcome]] = {}
+        candidates = kept_candidates(self.store)
+        self._compared: dict[str, ComparedSource] = {}
         for record, print_ in engine.catalog.fingerprints():
             self.known[record.source] = record
             if not record.is_former:
                 # A former version answers no question of today: what has its content is a document of its own.
+                code = document_code(record)
+                self._compared |= {code: candidates[code]} if code in candidates else {}
                 added = FileOutcome(
                     record.source,
                     record.document_id,
@@ -251,19 +259,20 @@ class _Lane:
         if self._stops.one_at_a_time:
             yield from map(self._read, self._files)
             return
-        pool = ThreadPoolExecutor(self._readers)
+        readers = self._tools.config.extraction_processes
+        pool = ThreadPoolExecutor(readers)
         ahead: deque[Future[_Read | FileOutcome]] = deque()
         try:
             for path in self._files:
                 ahead.append(pool.submit(self._read, path))
-                if len(ahead) > self._readers:
+                if len(ahead) > readers:
                     yield ahead.popleft().result()
             while ahead:
                 yield ahead.popleft().result()
         finally:
             # Broken off: nobody waits for the file that is being read, which may take minutes.
             if ahead:
-                self._extractor.abort()
+                self._tools.abort()
             pool.shutdown(cancel_futures=True)
 
     def _read(self, path: Path) -> _Read | FileOutcome:
@@ -275,11 +284,12 @@ class _Lane:
     def _read_file(self, path: Path) -> _Read | FileOutcome:
         if path in self._refused:
             raise Refusal("unsupported_type", "{why}.", help="Add the file itself.", why=self._refused[path])
-        check_size(path, ExtractionLimits())
+        check_size(path, self._tools.config.limits)
         source, given = self.source(path), self._given[path.parent].get(path.name, {})
         # Of an upload its name alone: the folder that it came into says nothing of it.
         name = f"upload:{_shown(path.name)}" if self._is_upload(path) else source
-        made_of = [given, EXTRACTION_VERSION, METADATA_VERSION, name, repr(self._engine.config.chunking)]
+        judged_by = [repr(self._tools.config.quality), self._tools.config.scope]
+        made_of = [given, EXTRACTION_VERSION, METADATA_VERSION, name, repr(self._engine.config.chunking), judged_by]
         sha256 = file_hash(path)
         unchanged = self.unchanged(path, sha256, hash_of([sha256, *made_of]))
         if unchanged:
@@ -288,19 +298,34 @@ class _Lane:
         copy, sha256 = self._keep_copy(path)
         try:
             with self._stops.at(f"reading {sha256}", _shown(path.name)):
-                reading = self._refused_before.read(self._extractor, copy, sha256)
+                reading = self._tools.read_anew(copy, sha256)
         except Refusal:
             shutil.rmtree(copy.parent, ignore_errors=True)
             raise
         # A title may be made of the file's name.
         extracted = replace(reading.extracted, title=_shown(reading.extracted.title))
         reading = replace(reading, extracted=extracted)
-        found, description = _describe(reading, given, self._gazetteer, path)
-        file = SeedSource(source, path=str(copy), title=_shown(path.name), origin=ADDED)
-        outcomes = {"metadata": Outcome("done", "", evidence=description)}
-        record = SourceRecord(file, outcomes, self._corrections.get(source, ()))
+        found, description = _describe(reading, given, self._tools.gazetteer, path)
+        file = SeedSource(
+            source, path=str(copy), title=_shown(path.name), licence=given.get("licence", ""), origin=ADDED
+        )
+        tools = replace(self._tools, reading=cleaned_reading(reading, found.language))
+        place, media_type = copy.relative_to(self.workspace).as_posix(), extracted.media_type
+        kept = Download(place, (), sha256, copy.stat().st_size, media_type, "file", now(), how="local")
+        record = SourceRecord(
+            file, {"acquisition": Outcome("done", "", evidence=kept)}, self._corrections.get(source, ())
+        )
+        record = pass_phases(record, _JUDGING, tools).having("metadata", Outcome("done", "", evidence=description))
         document = Document(source, file.title, sha256, described_metadata(record, found), extracted)
-        return _Read(path, copy, hash_of([sha256, *made_of]), document, record, reading)
+        print_, compared = hash_of([sha256, *made_of]), compared_source(record, tools)
+        return _Read(path, copy, print_, document, record, reading, compared)
+
+    def compare(self, read: _Read) -> Outcome:
+        """Return the outcome of comparing a file with the documents of the collection, which it joins."""
+        outcome = name_copied(read.compared, self._compared.values(), self._tools.config.deduplication)
+        self._compared[read.source.code] = read.compared
+        keep_candidate(read.compared, read.source, self.store)
+        return outcome
 
     def index(self, read: _Read, indexer: Indexer, replaces: DocumentRecord | None) -> FileOutcome:
         """Return what comes of a file that was read, unless two workers were stopped at it."""
@@ -342,12 +367,16 @@ def _index(read: _Read, indexer: Indexer, lane: _Lane, replaces: DocumentRecord 
     known = lane.known.get(document.source)
     former = former_of(known, document.sha256, now()[:10])
     document = replace(document, metadata=_among_versions(document.metadata, known, former is not None, replaces))
-    lane.store.put_description(read.source)
+    outcomes = {**read.source.outcomes, "deduplication": lane.compare(read)}
+    # Where the copy was while it was read is no place to remember.
+    del outcomes["acquisition"]
+    lane.store.put_description(replace(read.source, outcomes=outcomes))
     children, warnings = index_file(
         document, read.reading, read.copy, read.fingerprint, former, indexer, lane.workspace
     )
     extracted, language = document.extracted, document.metadata.language
-    notes = (_FORMER_KEPT if former else "", *extracted.warnings, *warnings, _not_done(extracted, language))
+    found = (one.message for one in map(outcomes.get, ("quality", "deduplication")) if one and one.reason)
+    notes = (_FORMER_KEPT if former else "", *extracted.warnings, *warnings, _not_done(extracted, language), *found)
     reason, read_by_ocr = " ".join(filter(None, notes)), len(extracted.ocr_pages)
     added = FileOutcome(path, document.document_id, "indexed", reason, extracted.pages, read_by_ocr, children, language)
     lane.remember(document.source, document.sha256, read.fingerprint, added)

@@ -11,12 +11,12 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from ingestion import workspace as folders
-from ingestion.config import IngestionConfig, read_ingestion_config
+from ingestion.config import IngestionConfig
 from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.extraction.ocr.easyocr import readable_languages
 from ingestion.extraction.ocr.tesseract import installed_languages
 from ingestion.extraction.text_cache import CachedReading, cleaned_reading, forget_reading, load_reading, save_reading
-from ingestion.file_reading import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits, FileReading
 from ingestion.fingerprints import hash_of, table_hash
 from ingestion.paced_model import PacedModel
 from ingestion.protocols import Browser, Extractor, LanguageModel, OpenBrowser, Web
@@ -67,6 +67,7 @@ class Tools:
     again: bool = False
     listed: Mapping[str, str] = field(default_factory=dict)
     records: Mapping[str, SourceRecord] = field(default_factory=dict)
+    reading: CachedReading | None = None
 
     def read(self, record: SourceRecord) -> CachedReading:
         """Return the text of the source's file, from the text cache where the file was read before."""
@@ -80,14 +81,20 @@ class Tools:
 
     def read_file(self, path: Path, sha256: str) -> CachedReading:
         """Return the text of the file with this hash, cached where it was read before; Refusal of it."""
+        if self.reading is not None:
+            return self.reading
         folder = folders.readings(self.workspace)
         cached = load_reading(folder, sha256, self.reader)
         if cached is None:
-            refused = RefusedFiles(folders.refused(self.workspace), self.reader, again=self.again)
-            file = refused.read(self.extractor, path, sha256)
+            file = self.read_anew(path, sha256)
             cached = cleaned_reading(file, self.identify(file.extracted.text))
             save_reading(folder, sha256, self.reader, cached)
         return cached
+
+    def read_anew(self, path: Path, sha256: str) -> FileReading:
+        """Return what a reader reads in the file with this hash; Refusal of it."""
+        refused = RefusedFiles(folders.refused(self.workspace), self.reader, again=self.again)
+        return refused.read(self.extractor, path, sha256)
 
     def forget_file(self, sha256: str) -> None:
         """Remove what was read from the file with this hash."""
@@ -164,12 +171,6 @@ def open_web(config: IngestionConfig, named: Collection[HostAndPort]) -> HttpWeb
 def open_reader(ocr: OcrChoice) -> Sandbox:
     """Open the reader of foreign files, which works in a child process."""
     return Sandbox(ocr=ocr)
-
-
-def open_readers(engine: Engine) -> Sandbox:
-    """Open as many readers of foreign files as the workspace has files read at a time."""
-    config = read_ingestion_config(engine.config.workspace)
-    return Sandbox(ocr=engine.config.ocr, count=config.extraction_processes)
 
 
 def reader_of(ocr: OcrChoice, limits: ExtractionLimits) -> str:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -134,8 +135,7 @@ def _drop_alike(
         if member.hashes.size:
             minimum = MinHash(hashvalues=member.hashes, scheme="affine32")
             alike = [(kept[code], jaccard(kept[code].hashes, member.hashes)) for code in sorted(table.query(minimum))]
-            nearest = sorted(alike, key=lambda one: (-one[1], one[0].code))
-            copy = next((one for one in nearest if judge.are_copies(one[0], member, one[1])), None)
+            copy = _copied(member, alike, judge)
             if copy is not None:
                 duplicates[member.code] = _Duplicate(copy[0].code, "same_text", round(copy[1], 3))
                 continue
@@ -143,6 +143,30 @@ def _drop_alike(
             table.insert(member.code, minimum)
         kept[member.code] = member
     return list(kept.values()), pairs
+
+
+def _copied(member: Member, alike: Iterable[tuple[Member, float]], judge: Pairs) -> tuple[Member, float] | None:
+    """Return the nearest of the members that this one is a copy of, and its likeness."""
+    nearest = sorted(alike, key=lambda one: (-one[1], one[0].code))
+    return next((one for one in nearest if judge.are_copies(one[0], member, one[1])), None)
+
+
+def name_copied(candidate: ComparedSource, others: Iterable[ComparedSource], config: DeduplicationConfig) -> Outcome:
+    """Return the outcome of an added file: it passes, and its message names what it nearly equals.
+
+    Likeness alone decides, for the texts of the others are not read.
+    """
+    member = member_of(candidate)
+    likeness = ((one, jaccard(hashes(one.signature), member.hashes)) for one in others if one.code != candidate.code)
+    alike = ((member_of(one), likely) for one, likely in likeness if likely >= config.text_similarity)
+    copy = _copied(member, alike, Pairs(config, None))
+    if copy is None:
+        return Outcome("done", "")
+    of, similarity = copy[0].code, round(copy[1], 3)
+    relation = Relation(candidate.code, duplicate_of=of, how=_COMPARED["same_text"], similarity=similarity)
+    # Of a file that was added the code is its path.
+    message = _said_of_copy("same_text", Path(of).name, similarity)
+    return Outcome("done", "same_text", f"{message} {kept_sentence('As a local file it is kept too.')}", relation)
 
 
 def _drop_same_works(
@@ -227,11 +251,11 @@ def _rejection(duplicates: dict[str, _Duplicate], code: str, outcomes: dict[str,
     work = relation.work if isinstance(relation, Relation) else kept
     how = _COMPARED[found.reason]
     evidence = Relation(work, duplicate_of=kept, how=how, similarity=found.similarity)
-    figure = f" ({found.similarity:.0%})" if found.similarity < 1 else ""
-    return Outcome("rejected", found.reason, _said_of_copy(found.reason, f"{kept}{figure}"), evidence)
+    return Outcome("rejected", found.reason, _said_of_copy(found.reason, kept, found.similarity), evidence)
 
 
-def _said_of_copy(reason: _DuplicateReason, kept: str) -> str:
+def _said_of_copy(reason: _DuplicateReason, kept: str, similarity: float) -> str:
+    kept += f" ({similarity:.0%})" if similarity < 1 else ""
     match reason:
         case "same_content":
             return kept_sentence("It has the same content as {kept}, which is kept.", kept=kept)

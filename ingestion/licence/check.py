@@ -152,7 +152,7 @@ def _weigh(
     if verdict.light != "YELLOW" or verdict.conflict:
         return verdict, ()
     if language_model is None:
-        return verdict, (kept_sentence("No language model was asked: none is connected."),)
+        return verdict, (kept_sentence("No language model was asked."),)
     mark, language, message = ask_model(language_model, texts, seconds=seconds)
     if mark is not None:
         verdict = replace(decide((*marks, mark)), language=language)

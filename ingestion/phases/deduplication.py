@@ -14,6 +14,7 @@ from ingestion.deduplication.signatures import SIGNATURE_VERSION, ComparedSource
 from ingestion.extraction.dates import find_dates
 from ingestion.phases.definition import Batch, CollectionPhase, CollectionRun
 from ingestion.records.source_record import SourceRecord
+from ingestion.records.source_store import SourceStore
 from ingestion.tools import Tools
 from ingestion.types.outcome import Outcome
 from ingestion.types.run import Progress
@@ -75,29 +76,44 @@ def _candidates(run: CollectionRun) -> tuple[list[ComparedSource], dict[str, Out
     made_of: dict[str, str] = {}
     for record in run.ready:
         code = record.source.code
-        extraction, download = record.extraction, record.download
-        assert extraction is not None, "the comparison follows extraction"
-        assert download is not None, "the comparison follows acquisition"
-        score = record.quality.score if record.quality else 0.0
-        facts = [extraction.text_hash, extraction.title, extraction.language, score]
-        made_of[code] = json.dumps(
-            [SIGNATURE_VERSION, *facts, download.sha256, download.urls[-1:], record.source.title, record.source.parent]
-        )
+        made_of[code] = _made_of(record)
         before = cached.get(code)
         if before is not None and before[0] == made_of[code]:
             candidates.append(ComparedSource(**json.loads(before[1])))
             continue
         try:
-            candidate = _candidate(record, run.tools)
+            candidate = compared_source(record, run.tools)
         except SextantError as error:
             failed[code] = Outcome("failed", "file_missing", str(error), retryable=True)
             continue
-        run.store.keep(_CANDIDATE, code, made_of[code], json.dumps(asdict(candidate), ensure_ascii=False))
+        keep_candidate(candidate, record, run.store)
         candidates.append(candidate)
     return candidates, failed, made_of
 
 
-def _candidate(record: SourceRecord, tools: Tools) -> ComparedSource:
+def kept_candidates(store: SourceStore) -> dict[str, ComparedSource]:
+    """Return by code what documents are compared by: of the list, and added by themselves."""
+    current = f"[{SIGNATURE_VERSION},"
+    kept = store.kept(_CANDIDATE).items()
+    return {code: ComparedSource(**json.loads(body)) for code, (made_of, body) in kept if made_of.startswith(current)}
+
+
+def keep_candidate(candidate: ComparedSource, record: SourceRecord, store: SourceStore) -> None:
+    """Cache what a document is compared by."""
+    store.keep(_CANDIDATE, record.code, _made_of(record), json.dumps(asdict(candidate)))
+
+
+def _made_of(record: SourceRecord) -> str:
+    extraction, download = record.extraction, record.download
+    assert extraction is not None, "the comparison follows extraction"
+    assert download is not None, "the comparison follows acquisition"
+    score = record.quality.score if record.quality else 0.0
+    facts = [extraction.text_hash, extraction.title, extraction.language, score, download.sha256, download.urls[-1:]]
+    return json.dumps([SIGNATURE_VERSION, *facts, record.source.title, record.source.parent])
+
+
+def compared_source(record: SourceRecord, tools: Tools) -> ComparedSource:
+    """Return what a document is compared by."""
     reading, extraction, download = tools.read(record), record.extraction, record.download
     assert extraction is not None, "the comparison follows extraction"
     assert download is not None, "the comparison follows acquisition"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from urllib.parse import urlsplit
 
 from ingestion.phases.definition import CollectionPhase, CollectionRun, SourcePhase, attempt, source_progress
@@ -59,6 +60,15 @@ def run_phases(
         if phase not in on_the_web and not signal():
             run.run_phase(phase)
     return run.summaries()
+
+
+def pass_phases(record: SourceRecord, phases: Sequence[Phase], tools: Tools) -> SourceRecord:
+    """Return a source record with what these phases find; each sees the outcomes before it."""
+    for name in phases:
+        phase = find_phase(name)
+        assert isinstance(phase, SourcePhase), f"{name} looks at one source at a time"
+        record = record.having(name, attempt(partial(phase.run, record, tools)))
+    return record
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +253,7 @@ def _longest_first(codes: Sequence[str], records: Mapping[str, SourceRecord]) ->
 def _after(record: SourceRecord, phase: Phase, outcome: Outcome) -> SourceRecord:
     """Return the source record with the phase's outcome, as people's decisions on the phase leave it."""
     words = tuple(one for one in record.decisions if one.phase == phase)
-    return decided(replace(record, outcomes={**record.outcomes, phase: outcome}, decisions=words))
+    return decided(replace(record.having(phase, outcome), decisions=words))
 
 
 def _named(record: SourceRecord) -> str:

@@ -84,6 +84,10 @@ class SourceRecord:
         """Code of the source."""
         return self.source.code
 
+    def having(self, phase: Phase, outcome: Outcome) -> SourceRecord:
+        """Return the record with this outcome of a phase."""
+        return replace(self, outcomes={**self.outcomes, phase: outcome})
+
     @property
     def fields(self) -> tuple[FieldName, ...]:
         """The fields that a person may correct: licence and address of a source of the list are the list's."""
@@ -159,7 +163,9 @@ class SourceRecord:
         """The description as the index takes it; title and language fall back to extraction's and the list's."""
         values, extraction, source = self.values, self.extraction, self.source
         listed = {"licence": self.verdict.licence if self.verdict else source.licence, "source_url": source.url}
-        described: dict[str, Any] = listed | {field: _described(values, field) for field in self.fields}
+        stated = {value.field for value in values} | {correction.field for correction in self.corrections}
+        fields = (field for field in self.fields if field in stated or field not in listed)
+        described: dict[str, Any] = listed | {field: _described(values, field) for field in fields}
         title, language = (extraction.title, extraction.language) if extraction else ("", "")
         described["title"] = described["title"] or source.title or title or source.code
         described["language"] = described["language"] or language
@@ -178,7 +184,9 @@ def described_metadata(record: SourceRecord, before: Metadata) -> Metadata:
     Its place among the versions of its work, which the collection alone knows, stays as in `before`.
     """
     described = record.metadata
-    return replace(before, year=described.year, **{field: getattr(described, field) for field in record.fields})
+    score = before.quality_score if described.quality_score is None else described.quality_score
+    fields = {field: getattr(described, field) for field in record.fields}
+    return replace(before, year=described.year, quality_score=score, **fields)
 
 
 def as_extracted(metadata: Metadata) -> Description:

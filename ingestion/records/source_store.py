@@ -254,12 +254,11 @@ class SourceStore:
                 where = sql.and_(outcomes.c.code == code, outcomes.c.phase == phase)
                 before = connection.execute(sql.select(outcomes.c.status, outcomes.c.attempts).where(where)).first()
                 attempts = before[1] + 1 if before and before[0] == outcome.status == "failed" else 1
-                ending = {"status": outcome.status, "reason": outcome.reason, "message": _scrubbed(outcome.message)}
-                made_of = {"fingerprint": fingerprints[code], "model": model, "retryable": outcome.retryable}
-                evidence = _evidence_json(phase, outcome)
-                row = ending | made_of | {"evidence": evidence, "attempts": attempts, "when": now()}
-                _put(connection, outcomes, row | {"code": code, "phase": phase})
-                _note(connection, code, phase, **ending, seconds=seconds)
+                row = _row(phase, outcome)
+                made_of = {"fingerprint": fingerprints[code], "model": model, "attempts": attempts, "when": now()}
+                _put(connection, outcomes, row | made_of | {"code": code})
+                told = {name: row[name] for name in ("status", "reason", "message")}
+                _note(connection, code, phase, **told, seconds=seconds)
                 if (file := _file_of(code, outcome.evidence)) is not None:
                     _put(connection, source_files, asdict(file))
         self._log_files(ended)
@@ -401,26 +400,30 @@ class SourceStore:
         listed = self.records() if any(one.source.startswith(FROM_LIST) for one in documents) else {}
         with reading(self._catalog.workspace) as connection:
             kept = {code: body_of(connection, _DESCRIPTION, code) for code in map(document_code, documents)}
-        described = {code: _EVIDENCE["metadata"].validate_json(body) for code, body in kept.items() if body}
+        rows = {code: json.loads(body) for code, body in kept.items() if body}
+        described = {code: {row["phase"]: _outcome(row) for row in some} for code, some in rows.items()}
         given = _by_code(self.corrections())
         found: list[SourceRecord] = []
         for one in documents:
             code = document_code(one)
             origin = "" if one.source.startswith(FROM_LIST) else ADDED
-            known = Outcome("done", "", evidence=described.get(code) or as_extracted(one.metadata))
-            alone = SourceRecord(SeedSource(code, title=one.file, origin=origin), {"metadata": known})
+            known = described.get(code) or {"metadata": Outcome("done", "", evidence=as_extracted(one.metadata))}
+            alone = SourceRecord(SeedSource(code, title=one.file, origin=origin), known)
             found.append(listed.get(code) or replace(alone, corrections=tuple(given[code])))
         return found
 
     def put_description(self, record: SourceRecord) -> None:
-        """Record how a file was described that was added by itself, or a former version."""
+        """Record what was found in a file that was added by itself, or a former version."""
+        body = json.dumps([_row(phase, outcome) for phase, outcome in record.outcomes.items()], ensure_ascii=False)
         with writing(self._catalog.workspace) as connection:
-            write_record(connection, _DESCRIPTION, record.code, _evidence_json("metadata", record.outcomes["metadata"]))
+            write_record(connection, _DESCRIPTION, record.code, body)
 
     def forget_description(self, code: str) -> None:
         """Remove the description of a document that was erased."""
         with writing(self._catalog.workspace) as connection:
             delete_record(connection, _DESCRIPTION, code)
+        with self._catalog.begin() as connection:
+            connection.execute(sql.delete(kept).where(kept.c.code == code))
 
     def history(self, code: str) -> list[Event]:
         """Return what happened to a source, oldest first."""
@@ -506,10 +509,18 @@ def _scrubbed(value: Any) -> Any:
     return [_scrubbed(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-def _entry(row: Mapping[str, Any]) -> PhaseEntry:
+def _row(phase: Phase, outcome: Outcome) -> dict[str, Any]:
+    ended = {"phase": phase, "status": outcome.status, "reason": outcome.reason, "retryable": outcome.retryable}
+    return ended | {"message": _scrubbed(outcome.message), "evidence": _evidence_json(phase, outcome)}
+
+
+def _outcome(row: Mapping[str, Any]) -> Outcome:
     evidence = _EVIDENCE[row["phase"]].validate_json(row["evidence"]) if row["evidence"] else None
-    outcome = Outcome(row["status"], row["reason"], row["message"], evidence, row["retryable"])
-    return PhaseEntry(outcome, row["fingerprint"], row["model"], row["attempts"], row["when"])
+    return Outcome(row["status"], row["reason"], row["message"], evidence, row["retryable"])
+
+
+def _entry(row: Mapping[str, Any]) -> PhaseEntry:
+    return PhaseEntry(_outcome(row), row["fingerprint"], row["model"], row["attempts"], row["when"])
 
 
 def _file_of(code: str, evidence: object) -> SourceFile | None:

@@ -75,14 +75,17 @@ def _draw_stated_licence(document: DocumentRecord) -> None:
     draw_done(document.source)
     licence = document.metadata.licence
     stated = next((one for one in described.corrections if one.field == "licence"), None)
-    if licence:
+    verdict = described.verdict
+    if verdict is not None:
+        draw_licence(described)
+    if licence and (verdict is None or licence != verdict.licence):
         st.markdown(f"**{escape(licence_text(licence, WORDING))}**")
-    else:
+    elif verdict is None:
         st.caption(_("No licence statement found."))
     if stated is not None:
         by = _("Stated by {name}, {day}.").format(name=escape(stated.author), day=escape(day(stated.when)))
         st.caption(" ".join(filter(None, (by, escape(stated.note)))))
-    elif licence:
+    elif licence and verdict is None:
         st.caption(_("As stated when the document was added; the licence was not checked."))
     if not set(STATED_FIELDS) <= set(described.fields):
         return

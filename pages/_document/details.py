@@ -11,12 +11,13 @@ from ingestion.records.document_corrections import Correction, standing
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import field_values, shown_values, unchecked_fields
 from ingestion.types.description import FieldName
+from pages._admin.evidence import draw_quality
 from pages._admin.field_editor import draw_value
 from pages._library.correction import draw_correction, draw_done, forget_done, note_done
 from pages._library.erasure import confirm_deletion
 from pages._shared import resources
 from pages._shared.elements import act_button, known_author
-from pages._shared.errors import show_errors
+from pages._shared.errors import show_errors, shown_sentence
 from pages._shared.field_inputs import heading_of
 from pages._shared.filter_widgets import display_text
 from pages._shared.interface_language import _
@@ -59,6 +60,11 @@ def draw_details(document: DocumentRecord) -> None:
         ):
             confirm_deletion([document])
     _draw_values(document, described, unchecked)
+    if described.quality is not None:
+        draw_quality(described.quality)
+    for outcome in map(described.outcomes.get, ("quality", "deduplication")):
+        if outcome is not None and outcome.message:
+            st.caption(f":material/info: {escape(shown_sentence(outcome.message))}")
     facts = {
         _("Source"): document.metadata.source_url,
         _("File"): document.file,

@@ -97,7 +97,7 @@ def test_an_error_that_was_kept_as_text_reads_as_one_that_is_raised(
         ),
         (
             "Rights are reserved (All rights reserved). Restrictions: NC. Evidence: footer: “© 2020. All rights "
-            "reserved.”. No language model was asked: none is connected.",
+            "reserved.”. No language model was asked.",
             "Droits réservés (All rights reserved). Restrictions\u202f: NC. Preuve\u202f: footer: “© 2020. All rights "
             "reserved.”. Aucun modèle de langage n’a été interrogé",
         ),

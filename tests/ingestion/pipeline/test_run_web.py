@@ -18,7 +18,7 @@ from ingestion.file_reading import FileReading
 from ingestion.jobs.queue import JobQueue
 from ingestion.operations.decisions import decide
 from ingestion.operations.desk import Desk
-from ingestion.operations.documents import erase
+from ingestion.operations.documents import erase, sources_erased_with
 from ingestion.operations.sources import remove_sources
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_record import Decision
@@ -31,6 +31,7 @@ from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
+from rag_engine.errors import InputError
 from tests.ingestion.left_behind import files_holding, forms
 from tests.ingestion.web_server import Answer, Site, page, serving
 from tests.portal import files
@@ -150,6 +151,23 @@ def test_the_evidence_on_the_licence_quotes_an_erased_document_no_more(engine: E
     verdict = store.records()["A1"].page_verdict
     assert verdict is not None
     assert any("zanzibar" in mark.quote for mark in verdict.marks)
+
+
+def test_erasing_a_document_keeps_a_nearly_equal_one_of_the_list_away(engine: Engine, site: Site) -> None:
+    draft = replace(HEAT, paragraphs=(*HEAT.paragraphs, "Bozza."))
+    for code, text in {"HEAT": HEAT, "DRAFT": draft}.items():
+        site.answers[f"/{code}.html"] = page(files.content(text, head=META_CC_BY))
+        SourceStore(engine.catalog).add([SeedSource(code, site.url(f"/{code}.html"))])
+    store = _run(engine, site)
+    desk = Desk(engine, store, JobQueue(engine.catalog), LOCAL, lambda _: None)
+    [record] = engine.collection.documents()
+    assert set(sources_erased_with(desk, [record])) == {"HEAT", "DRAFT"}
+    with pytest.raises(InputError, match=", ".join(sources_erased_with(desk, [record]))):
+        erase(desk, record.source, "Ada")
+    assert erase(desk, record.source, "Ada", "Out of date.").left_behind == ()
+    _run(engine, site, request=RunRequest(which="all"))
+    assert engine.collection.documents() == []
+    assert list(files_holding(engine.config.workspace, forms("temperatura percepita"))) == []
 
 
 @pytest.mark.parametrize("gone", ["erased", "off the list"])
