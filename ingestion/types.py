@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from rag_engine.errors import InputError, SextantError
+from rag_engine.messages import NO_MESSAGE, Message
 
 # Name of a phase: of its folder in ingestion/, whose phase.py defines it.
 Phase = str
@@ -81,7 +82,7 @@ class SeedSource:
     notes: str = ""
     licence: str = ""
     parent: str = ""
-    origin: str = ""
+    origin: Message = NO_MESSAGE
 
     @property
     def shown_title(self) -> str:
@@ -99,7 +100,7 @@ class Outcome:
 
     status: OutcomeStatus
     reason: OutcomeReason
-    message: str = ""
+    message: Message = NO_MESSAGE
     evidence: object | None = None
     retryable: bool = False
 
@@ -147,8 +148,8 @@ class Refusal(SextantError):  # noqa: N818 - refusing is an answer, not an accid
 
     def again(self, *, help: str = "") -> Refusal:
         """Return a fresh one that says the same, with another remedy where one is given."""
-        cure, later, rejected = help or self.cure, self.retryable, self.rejected
-        return Refusal(self.reason, self.template, help=cure, retryable=later, rejected=rejected, **self.values)
+        cure, later, rejected = help or self.help, self.retryable, self.rejected
+        return Refusal(self.reason, self.fault, help=cure, retryable=later, rejected=rejected)
 
     @property
     def status(self) -> Literal["rejected", "failed"]:
@@ -157,7 +158,7 @@ class Refusal(SextantError):  # noqa: N818 - refusing is an answer, not an accid
 
     def outcome(self, evidence: object | None = None) -> Outcome:
         """Return the outcome that this refusal is."""
-        return Outcome(self.status, self.reason, str(self), evidence, self.retryable)
+        return Outcome(self.status, self.reason, self.message, evidence, self.retryable)
 
 
 # --- licence
@@ -282,7 +283,7 @@ class PortalFindings:
 
     found: tuple[FoundDocument, ...]
     visited: tuple[str, ...]
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[Message, ...] = ()
 
 
 # --- extraction, quality, deduplication
@@ -307,7 +308,7 @@ class Extraction:
     title: str
     language: str
     size: int
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     licence_marks: tuple[LicenceMark, ...] = ()
 
 
@@ -394,7 +395,7 @@ class Description:
     """
 
     values: tuple[FieldValue, ...]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     year: int | None = None
 
 
@@ -472,7 +473,7 @@ class Progress:
     total: int
     done_bytes: int
     total_bytes: int
-    current: str
+    current: Message | str
     phase: str = ""
     pages: int = 0
     now: tuple[str, ...] = ()

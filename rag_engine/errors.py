@@ -9,45 +9,28 @@ SextantError
 
 from __future__ import annotations
 
-import re
-
-# Up to the last @ of a host: a password may hold others.
-_USER = re.compile(r"(?<=://)[^\s/?#]*@")
-
-
-def without_passwords(text: str) -> str:
-    """Return a text whose web addresses have no user and no password, as it may be shown and kept."""
-    return _USER.sub("", text)
+from rag_engine.messages import Message, join_messages
 
 
 class SextantError(Exception):
     """A failure with its remedy.
 
-    The message names the thing and the value; `help` says what to do; `retryable` whether the same call
-    may succeed later. Where `values` are given both are templates that these fill in: what the terminal and the log
-    say is English, a page fills in the translation of `template` and `cure`. Written out as literals they are found
-    by docs/list_messages.py. No address in message or values has a password: errors are printed, logged and kept.
+    `fault` names the thing and the value; `help` says what to do; `retryable` whether the same call may succeed later.
+    Both are messages, which the values fill in.
     """
 
     def __init__(self, message: str, *, help: str = "", retryable: bool = False, **values: object) -> None:
-        values = {name: _without_passwords(value) for name, value in values.items()}
-        message = message if values else without_passwords(message)
-        super().__init__(message.format(**values) if values else message)
-        self.template, self.cure, self.values = message, help, values
-        self.help = help.format(**values) if values else help
+        self.fault, self.help = Message(message, **values), Message(help, **values)
         self.retryable = retryable
+        super().__init__(self.fault)
+
+    @property
+    def message(self) -> Message:
+        """The failure with its remedy, as it is kept and shown."""
+        return join_messages([self.fault, self.help])
 
     def __str__(self) -> str:
-        message = super().__str__()
-        return f"{message} {self.help}".strip()
-
-
-def _without_passwords(value: object) -> object:
-    """Return a value as an error may hold it: numbers keep their kind, for the template formats them."""
-    if not isinstance(value, str | Exception):
-        return value
-    shown = without_passwords(str(value))
-    return value if shown == str(value) else shown
+        return str(self.message)
 
 
 class InputError(SextantError):

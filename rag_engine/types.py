@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from rag_engine.messages import Message
+
 BlockKind = Literal["heading", "text", "table", "note"]
 Tier = Literal["strong", "moderate", "weak"]
 # Whether what was found is enough to answer from, may not answer, or does not.
@@ -77,7 +79,7 @@ class ExtractedText:
     title: str = ""
     ocr_pages: tuple[int, ...] = ()
     unread_pages: tuple[int, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
 
 
 # How `Metadata.superseded` says that it is not known since when.
@@ -253,7 +255,7 @@ class QueryPlan:
     output_instructions: str = ""
     scope: GeographicScope = GeographicScope()
     planner: str = "rules"
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,7 +431,7 @@ class Evidence:
     plan: QueryPlan
     hits: tuple[Hit, ...]
     sources: tuple[Source, ...]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
     absent: tuple[AbsentSection, ...] = ()
     ground: Ground = "enough"
@@ -521,11 +523,11 @@ class Answer:
     """
 
     status: AnswerStatus
-    text: str
+    text: Message | str
     citations: tuple[Citation, ...]
     evidence: Evidence
     generator: str
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
     support: tuple[SentenceSupport, ...] = ()
     withheld: str = ""
@@ -563,5 +565,5 @@ class StructuredAnswer:
     records: tuple[CitedRecord, ...]
     evidence: Evidence
     generator: str
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)

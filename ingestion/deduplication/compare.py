@@ -18,7 +18,7 @@ from ingestion.deduplication.signatures import SAMPLES, TEXT_HASHES, ComparedSou
 from ingestion.deduplication.versions import order_versions
 from ingestion.types import Outcome, Relation
 from ingestion.web.urls import normal_url, url_of_any_language
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.types import UNDATED
 
 # Bands and rows of the hash table for texts: a similarity s is found with the chance 1 - (1 - s^rows)^bands, which is
@@ -200,7 +200,7 @@ def _outcome(
         similarity = round(jaccard(member.hashes, by_code[later[0]].hashes), 3)
         work = preferred.get(last, last)
         evidence = Relation(work, version=label, superseded=since, how="text", similarity=similarity)
-        message = kept_sentence(
+        message = Message(
             "{code} is a newer version of it." if since == UNDATED else "{code} is a newer version of it since {date}.",
             code=last,
             date=since,
@@ -208,11 +208,11 @@ def _outcome(
         return Outcome("skipped", "superseded", message, evidence)
     head = preferred.get(code, code)
     if head == code:
-        return Outcome("done", "", "", Relation(code, version=label))
+        return Outcome("done", "", NO_MESSAGE, Relation(code, version=label))
     # Members of one work need not be twins of its head themselves: es may be known by fr, and fr by en.
     twin = sureness.get(frozenset((code, head))) or next(one for pair, one in sureness.items() if code in pair)
     evidence = Relation(head, translation_of=head, version=label, how=twin.how, similarity=twin.similarity)
-    message = kept_sentence("It is a translation of {code}, which answers in its place.", code=head)
+    message = Message("It is a translation of {code}, which answers in its place.", code=head)
     return Outcome("skipped", "translation", message, evidence)
 
 
@@ -230,16 +230,16 @@ def _rejection(duplicates: dict[str, _Duplicate], code: str, outcomes: dict[str,
     return Outcome("rejected", found.reason, _said_of_copy(found.reason, f"{kept}{figure}"), evidence)
 
 
-def _said_of_copy(reason: _DuplicateReason, kept: str) -> str:
+def _said_of_copy(reason: _DuplicateReason, kept: str) -> Message:
     match reason:
         case "same_content":
-            return kept_sentence("It has the same content as {kept}, which is kept.", kept=kept)
+            return Message("It has the same content as {kept}, which is kept.", kept=kept)
         case "same_address":
-            return kept_sentence("It has the same address as {kept}, which is kept.", kept=kept)
+            return Message("It has the same address as {kept}, which is kept.", kept=kept)
         case "same_text":
-            return kept_sentence("It has nearly the same text as {kept}, which is kept.", kept=kept)
+            return Message("It has nearly the same text as {kept}, which is kept.", kept=kept)
         case "same_work":
-            return kept_sentence("It has the title and most of the text of {kept}, which is kept.", kept=kept)
+            return Message("It has the title and most of the text of {kept}, which is kept.", kept=kept)
 
 
 @dataclass(frozen=True, slots=True)

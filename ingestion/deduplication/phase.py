@@ -89,7 +89,7 @@ def _candidates(run: CollectionRun) -> tuple[list[ComparedSource], dict[str, Out
         try:
             candidate = _candidate(record, run.tools)
         except SextantError as error:
-            failed[code] = Outcome("failed", "file_missing", str(error), retryable=True)
+            failed[code] = Outcome("failed", "file_missing", error.message, retryable=True)
             continue
         run.store.keep(_CANDIDATE, code, made_of[code], json.dumps(asdict(candidate), ensure_ascii=False))
         candidates.append(candidate)

@@ -9,6 +9,7 @@ from typing import Literal
 
 from ingestion.records.source_record import SourceRecord
 from ingestion.types import PHASES, Outcome, OutcomeReason, Phase
+from rag_engine.messages import NO_MESSAGE, Message
 
 State = Literal[
     "new", "waiting", "review", "indexed", "translation", "superseded", "portal", "rejected", "failed", "excluded"
@@ -48,7 +49,7 @@ class SourceStatus:
     status: str
     phase: str
     reason: OutcomeReason = ""
-    message: str = ""
+    message: Message = NO_MESSAGE
 
 
 @dataclass(frozen=True, slots=True)

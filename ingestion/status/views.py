@@ -16,6 +16,7 @@ from ingestion.records.source_store import Event, SourceStore
 from ingestion.status.source_status import FunnelStage, State, funnel, is_document, source_status, state_of
 from ingestion.types import FIELDS, PHASES, FieldValue, LicenceMark, OutcomeReason, Phase, Progress, Relation
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 from rag_engine.text.folding import fold
 
 # What acquisition or the portals rejected has no file to go on with, and a licence is decided elsewhere.
@@ -36,8 +37,8 @@ class SourceRow:
     status: str
     phase: str
     reason: OutcomeReason
-    message: str
-    origin: str
+    message: Message
+    origin: Message
     parent: str
 
 
@@ -51,7 +52,7 @@ class StoppedSource:
     phase: Phase
     status: str
     reason: OutcomeReason
-    message: str
+    message: Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class SourceFacts:
     phase: str
     status: str
     reason: str
-    message: str
+    message: Message
     light: str
     licence: str
     quality: dict[str, float] | None
@@ -103,7 +104,7 @@ class UndecidedSource:
     url: str
     light: str
     reason: OutcomeReason
-    message: str
+    message: Message
     marks: tuple[LicenceMark, ...]
 
 
@@ -116,7 +117,7 @@ class LocalFile:
     path: str
     light: str
     reason: OutcomeReason
-    message: str
+    message: Message
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from rag_engine.messages import Message
 from rag_engine.types import Evidence, GeographicScope, Source
 
 SubQuestionState = Literal["covered", "contradicted", "open"]
@@ -70,7 +71,7 @@ class WorkingMemory:
     states: tuple[SubQuestionState, ...] = ()
     confidence: float = 0.0
     iteration: int = 0
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
 
     @property
     def unresolved(self) -> tuple[int, ...]:

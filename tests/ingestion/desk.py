@@ -13,6 +13,7 @@ from ingestion.protocols import Browser, LanguageModel, Web
 from ingestion.tools import Tools
 from ingestion.types import Download, Outcome, SeedSource
 from rag_engine.geography import load_gazetteer
+from rag_engine.messages import Message
 from tests.ingestion.small_web import Answer, SmallBrowser, SmallWeb
 
 AT = "https://water.example/"
@@ -39,7 +40,7 @@ def tools_of(
         reader="",
         extractor=NoReader(),
         language_model=language_model,
-        language_model_error="",
+        language_model_error=Message(),
         gazetteer=load_gazetteer(),
         identify=lambda _text: "",
         encode=None,

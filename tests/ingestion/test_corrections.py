@@ -18,6 +18,7 @@ from rag_engine.answering.reference_list import limits_of, references_of
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 from rag_engine.types import Answer, DocumentRecord
 from rag_engine.workspace import write_lock
 from tests.portal.texts import FLOOD
@@ -40,7 +41,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "plan.md").write_text(f"# {FLOOD.plain}", encoding="utf-8")
     with closing(Engine(unread(folder / "workspace"), embedder=CountingEmbedder())) as engine:
         desk = replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
-        desk.store.add([SeedSource("A1", path=str(folder / "plan.md"), origin="by hand")])
+        desk.store.add([SeedSource("A1", path=str(folder / "plan.md"), origin=Message("by hand"))])
         documents.add_files(desk, [folder / "own.md"])
         runs.run(desk, RunRequest())
         work(engine)

@@ -1,9 +1,8 @@
-"""Readings of files as messages: JSON between the sandbox and its child, and in the text cache."""
+"""Readings of files as packets: JSON between the sandbox and its child, and in the text cache."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
 from array import array
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Sequence
@@ -12,32 +11,33 @@ from typing import Any
 
 from ingestion.file_reading import FileProperties, FileReading, PlacedLine, PrintedPages
 from rag_engine.confinement.pool import LARGEST_ANSWER
+from rag_engine.messages import Message, dump_json, load_json
 from rag_engine.types import Block, Box, ExtractedText, Line
 
 _AS_THEY_ARE = ("text", "pages", "media_type", "title", "ocr_pages", "unread_pages", "warnings")
 _NO_BOX = (nan, nan, nan, nan)
 
-Message = dict[str, Any]
+Packet = dict[str, Any]
 
 
-def reading_to_json(reading: FileReading) -> Message:
-    """Return a message that `reading_from_json` turns back into an equal reading."""
+def reading_to_json(reading: FileReading) -> Packet:
+    """Return a packet that `reading_from_json` turns back into an equal reading."""
     return {"extracted": to_json(reading.extracted), **clues_to_json(reading)}
 
 
-def reading_from_json(fields: Message) -> FileReading:
-    """Return the reading of a message; KeyError, TypeError or ValueError for anything else."""
+def reading_from_json(fields: Packet) -> FileReading:
+    """Return the reading of a packet; KeyError, TypeError or ValueError for anything else."""
     lines, values = fields["index_lines"], fields["properties"]
     return FileReading(
         from_json(fields["extracted"]),
         FileProperties(**_tupled(values, [one.name for one in dataclasses.fields(FileProperties)])),
         None if lines is None else lines_from_json(lines),
-        fields["index_error"],
+        Message(fields["index_error"]),
     )
 
 
-def clues_to_json(reading: FileReading) -> Message:
-    """Return everything of a reading but its text as a message."""
+def clues_to_json(reading: FileReading) -> Packet:
+    """Return everything of a reading but its text as a packet."""
     lines = reading.index_lines
     return {
         "properties": dataclasses.asdict(reading.properties),
@@ -46,14 +46,14 @@ def clues_to_json(reading: FileReading) -> Message:
     }
 
 
-def lines_to_json(pages: PrintedPages) -> Message:
-    """Return a message that `lines_from_json` turns back into equal lines."""
+def lines_to_json(pages: PrintedPages) -> Packet:
+    """Return a packet that `lines_from_json` turns back into equal lines."""
     lines = [(line.text, line.page, *_edges(line.box), line.size, line.bold) for line in pages.lines]
     return {"labels": pages.labels, "margins": pages.margins, "lines": lines, "height": pages.height}
 
 
-def lines_from_json(fields: Message) -> PrintedPages:
-    """Return the lines of a message; KeyError, TypeError or ValueError for anything else."""
+def lines_from_json(fields: Packet) -> PrintedPages:
+    """Return the lines of a packet; KeyError, TypeError or ValueError for anything else."""
     lines = tuple(
         PlacedLine(text, page, Box(x0, y0, x1, y1), size, bold)
         for text, page, x0, y0, x1, y1, size, bold in fields["lines"]
@@ -62,11 +62,11 @@ def lines_from_json(fields: Message) -> PrintedPages:
     return PrintedPages(tuple(map(str, fields["labels"])), margins, lines, float(fields["height"]))
 
 
-def to_json(extracted: ExtractedText) -> Message:
-    """Return a message that `from_json` turns back into an equal text.
+def to_json(extracted: ExtractedText) -> Packet:
+    """Return a packet that `from_json` turns back into an equal text.
 
     A text has as many lines as everything else has parts: they are packed, a column each, since to write their
-    numbers out and to read them again takes longer than all the rest of a message.
+    numbers out and to read them again takes longer than all the rest of a packet.
     """
     lines = extracted.lines
     return {
@@ -81,7 +81,7 @@ def to_json(extracted: ExtractedText) -> Message:
     }
 
 
-def from_json(fields: Message) -> ExtractedText:
+def from_json(fields: Packet) -> ExtractedText:
     """Return the text that `to_json` was given; KeyError, TypeError or ValueError for anything else."""
     edges = _unpacked("d", fields["edges"])
     boxes = [
@@ -99,7 +99,7 @@ def from_json(fields: Message) -> ExtractedText:
     )
 
 
-def _tupled(fields: Message, names: Iterable[str]) -> Message:
+def _tupled(fields: Packet, names: Iterable[str]) -> Packet:
     """Return the fields of these names, with the tuples that JSON made lists of."""
     return {name: tuple(fields[name]) if isinstance(fields[name], list) else fields[name] for name in names}
 
@@ -118,17 +118,17 @@ def _unpacked(kind: str, packed: str) -> array[Any]:
     return numbers
 
 
-def encode(message: Message) -> bytes:
-    """Return the bytes of a message; ValueError when it is longer than LARGEST_ANSWER."""
-    body = json.dumps(message, separators=(",", ":")).encode("ascii")
+def encode(packet: Packet) -> bytes:
+    """Return the bytes of a packet; ValueError when it is longer than LARGEST_ANSWER."""
+    body = dump_json(packet).encode("ascii")
     if len(body) > LARGEST_ANSWER:
         raise ValueError(f"message of {len(body):,} bytes; the limit is {LARGEST_ANSWER:,}")
     return body
 
 
-def decode(body: bytes) -> Message:
-    """Return the message of these bytes; ValueError when they are none of ours."""
-    message = json.loads(body)
-    if not isinstance(message, dict):
+def decode(body: bytes) -> Packet:
+    """Return the packet of these bytes; ValueError when they are none of ours."""
+    packet = load_json(body.decode())
+    if not isinstance(packet, dict):
         raise ValueError("message is not an object")
-    return message
+    return packet

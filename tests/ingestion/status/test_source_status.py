@@ -3,9 +3,12 @@ from __future__ import annotations
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import funnel
 from ingestion.types import PHASES, Download, Outcome, Phase, SeedSource
+from rag_engine.messages import Message
 
 DONE = Outcome("done", "")
-DIRECTORY = Outcome("skipped", "directory", "", Download("", ("https://a/",), "", 0, "text/html", "directory", ""))
+DIRECTORY = Outcome(
+    "skipped", "directory", Message(), Download("", ("https://a/",), "", 0, "text/html", "directory", "")
+)
 
 
 def _source_record(code: str, *outcomes: Outcome) -> SourceRecord:
