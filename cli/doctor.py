@@ -15,7 +15,8 @@ from rich.text import Text
 from cli.options import AsJson, Workspace
 from cli.terminal import bar, end_as_json, errors_end, print_table
 from rag_engine.config import Config, read_config
-from rag_engine.errors import InputError, SextantError, without_passwords
+from rag_engine.errors import InputError, SextantError
+from rag_engine.messages import without_passwords
 
 if TYPE_CHECKING:
     from rag_engine.engine import Engine

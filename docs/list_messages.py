@@ -13,6 +13,8 @@ says whether the files are current.
 from __future__ import annotations
 
 import ast
+import errno
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,7 +29,7 @@ from babel.messages.pofile import read_po, write_po
 from ingestion.dataset.columns import COLUMNS, EDITING
 from ingestion.jobs.kinds import KINDS
 from ingestion.operations.acts import every_act
-from pages._shared.interface_language import ENGLISH, ERROR
+from pages._shared.interface_language import ENGLISH
 from rag_engine.settings import settings_table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,8 +42,13 @@ ERRORS: Mapping[str, int] = {
     "SextantError": 0, "InputError": 0, "WorkspaceError": 0, "BackendError": 0, "ReplyError": 0,
     "Refusal": 1, "ModelTimeoutError": 0,
 }  # fmt: skip
-# The marker of sentences that are kept with an answer or a run, in English.
-KEEPER = "kept_sentence"
+# What is kept with an answer, a source or a run.
+KEPT = "Message"
+# Errors of the system for a file that cannot be read or written.
+SYSTEM = (
+    errno.EEXIST, errno.ENAMETOOLONG, errno.EIO, errno.EISDIR, errno.ENOSPC, errno.ENOENT, errno.ENOTDIR, errno.EACCES,
+    errno.EROFS, errno.EMFILE,
+)  # fmt: skip
 # Words for the terminal alone: commands, their options, and variables of the environment.
 TERMINAL = re.compile(
     r"SEXTANT_|\{variable\}|`(?:sextant|ollama|pip|apt-get) |apt-get|\bollama (?:pull|serve)\b|(?<!\S)--[a-z]"
@@ -61,30 +68,28 @@ def messages() -> Catalog:
     pages = (ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py")))
     below = [path for room in ("ingestion", "rag_engine") for path in sorted((ROOT / room).rglob("*.py"))]
     wordings = [path for path in below if _describes(path)]
-    # The audit log keeps descriptions of acts in English, and a page knows them again as it does errors.
-    acts = [path for path in wordings if path.parent.name == "operations"]
     for path, keywords in (*((one, KEYWORDS) for one in pages), *((one, WORDING_KEYWORDS) for one in wordings)):
         place = path.relative_to(ROOT).as_posix()
         for line, message, comments, context in extract_from_file("python", path, keywords, (FOR_TRANSLATORS,)):
-            kept = [ERROR] if path in acts and isinstance(message, str) else []
-            found.add(message, None, [(place, line)], auto_comments=[*comments, *kept], context=context)
+            found.add(message, None, [(place, line)], auto_comments=comments, context=context)
     for path in below:
         for line, text in errors_in(ast.parse(path.read_text(encoding="utf-8"))):
-            found.add(text, None, [(path.relative_to(ROOT).as_posix(), line)], auto_comments=[ERROR])
-    for file, text, known in _in_tables():
-        found.add(text, None, [(file, 1)], auto_comments=[ERROR] if known else [])
+            found.add(text, None, [(path.relative_to(ROOT).as_posix(), line)])
+    for file, text in _in_tables():
+        found.add(text, None, [(file, 1)])
     return found
 
 
-def _in_tables() -> Iterator[tuple[str, str, bool]]:
+def _in_tables() -> Iterator[tuple[str, str]]:
     """Yield file and text of each message in a table, and whether it is kept in English and known again."""
-    yield from (("ingestion/operations/acts.py", act.title, True) for act in every_act().values() if act.title)
+    yield from (("rag_engine/messages.py", os.strerror(number)) for number in SYSTEM)
+    yield from (("ingestion/operations/acts.py", act.title) for act in every_act().values() if act.title)
     yield from (
-        ("ingestion/jobs/kinds.py", text, False) for one in KINDS.values() for text in (one.title, one.counted) if text
+        ("ingestion/jobs/kinds.py", text) for one in KINDS.values() for text in (one.title, one.counted) if text
     )
-    yield from (("data/settings.toml", text, False) for text in _settings_words())
-    yield from (("data/settings.toml", one.only, True) for one in settings_table().values() if one.only)
-    yield from (("data/dataset.toml", text, False) for text in (*(one.meaning for one in COLUMNS), *EDITING))
+    yield from (("data/settings.toml", text) for text in _settings_words())
+    yield from (("data/settings.toml", one.only) for one in settings_table().values() if one.only)
+    yield from (("data/dataset.toml", text) for text in (*(one.meaning for one in COLUMNS), *EDITING))
 
 
 def of_language(language: str, messages: Catalog) -> Catalog:
@@ -117,7 +122,7 @@ def errors_in(tree: ast.Module) -> Iterator[tuple[int, str]]:
             message = list(_texts(node.args[ERRORS[node.func.id] :][:1], constants))
             cure = [one.value for one in node.keywords if one.arg == "help"]
             yield from ((node.lineno, text) for text in (*message, *(_texts(cure, constants) if message else ())))
-        elif node.func.id == KEEPER:
+        elif node.func.id == KEPT:
             yield from ((node.lineno, text) for text in _texts(node.args, constants))
         elif node.func.id in makers:
             yield from ((node.lineno, text) for text in _texts(node.args, constants) if _has_places(text))

@@ -44,18 +44,18 @@ from rag_engine.config import OcrChoice
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.geography import Gazetteer, load_gazetteer
+from rag_engine.messages import NO_MESSAGE, Message, join_messages
 from rag_engine.storage.indexer import Indexer, IndexingStopped, former_version
 from rag_engine.storage.stores import stored_name
 from rag_engine.text.analyzer import has_analyser
 from rag_engine.text.control_characters import without_direction_marks
 from rag_engine.text.file_kinds import is_of_system, why_no_file
-from rag_engine.text.templates import kept_sentence
 from rag_engine.types.document import Document, DocumentRecord, ExtractedText, Metadata
 
 _Done = TypeVar("_Done")
 
-_PUT_BACK = kept_sentence("The workspace's copy of it was missing or damaged and was put back.")
-_FORMER_KEPT = kept_sentence("Its earlier text is kept as a former version.")
+_PUT_BACK = Message("The workspace's copy of it was missing or damaged and was put back.")
+_FORMER_KEPT = Message("Its earlier text is kept as a former version.")
 
 # The phases that record what they find in a file and never refuse it.
 _JUDGING = ("licence", "extraction", "quality")
@@ -74,7 +74,7 @@ class FileOutcome:
     path: str
     document_id: str
     status: Literal["indexed", "unchanged", "rejected", "failed"]
-    reason: str
+    reason: Message
     pages: int = 0
     ocr_pages: int = 0
     children: int = 0
@@ -153,10 +153,10 @@ def _progress(results: Sequence[FileOutcome], sizes: Sequence[int], current: str
     return Progress(done, len(sizes), sum(sizes[:done]), sum(sizes), current, pages=pages)
 
 
-def _listed(paths: Sequence[Path]) -> tuple[list[Path], dict[Path, str]]:
+def _listed(paths: Sequence[Path]) -> tuple[list[Path], dict[Path, Message]]:
     """Return the files of the paths in a stable order, each once, and why some of them are not to be read."""
     found: dict[Path, None] = {}
-    refused: dict[Path, str] = {}
+    refused: dict[Path, Message] = {}
     for path in paths:
         if path.is_dir() and not is_of_system(path):
             inside = sorted(p for p in path.rglob("*") if (p.is_symlink() or not p.is_dir()) and p.name != NAME)
@@ -172,7 +172,7 @@ def _listed(paths: Sequence[Path]) -> tuple[list[Path], dict[Path, str]]:
 class _Lane:
     """The way of the files of one addition, with the documents that the collection holds already."""
 
-    def __init__(self, engine: Engine, files: Sequence[Path], refused: Mapping[Path, str], tools: Tools) -> None:
+    def __init__(self, engine: Engine, files: Sequence[Path], refused: Mapping[Path, Message], tools: Tools) -> None:
         self.workspace = engine.config.workspace
         self.incoming = paths.files(self.workspace) / ".incoming"
         self.store = SourceStore(engine.catalog)
@@ -202,7 +202,7 @@ class _Lane:
                     record.source,
                     record.document_id,
                     "indexed",
-                    "",
+                    NO_MESSAGE,
                     record.pages,
                     record.ocr_pages,
                     record.children,
@@ -225,7 +225,7 @@ class _Lane:
     def unchanged(self, path: Path, sha256: str, print_: str) -> FileOutcome | None:
         """Return the entry for a file that need not be read again, or None."""
         print_before, added = self._by_source.get(self.source(path), ("", None))
-        reason = ""
+        reason = NO_MESSAGE
         if added is not None and print_before != print_:
             return None
         if added is None:
@@ -234,7 +234,7 @@ class _Lane:
                 # The other file of this content is there no longer, or is about to get another content.
                 return None
             shown = Path(added.path).name if added.path.startswith("upload:") else added.path
-            reason = kept_sentence("Same content as {file}.", file=shown)
+            reason = Message("Same content as {file}.", file=shown)
         return replace(added, path=_shown(path), status="unchanged", reason=reason)
 
     def _put_back(self, unchanged: FileOutcome, path: Path, sha256: str) -> FileOutcome:
@@ -252,7 +252,7 @@ class _Lane:
             raise OSError(f"{path.name} was changed while it was read")
         for stored in lost:
             keep_original(copy, stored, sha256)
-        return replace(unchanged, reason=f"{unchanged.reason} {_PUT_BACK}".strip())
+        return replace(unchanged, reason=join_messages([unchanged.reason, _PUT_BACK]))
 
     def read_all(self) -> Generator[_Read | FileOutcome, None, None]:
         """Yield every file read or refused, in order; some are read while another is being indexed."""
@@ -276,8 +276,8 @@ class _Lane:
             pool.shutdown(cancel_futures=True)
 
     def _read(self, path: Path) -> _Read | FileOutcome:
-        def said(error: Exception) -> str:
-            return kept_sentence("{file} cannot be read: {error}.", file=_shown(path.name), error=_cause(error))
+        def said(error: Exception) -> Message:
+            return Message("{file} cannot be read: {error}.", file=_shown(path.name), error=_cause(error))
 
         return _ended(path, attempt(lambda: self._read_file(path), said))
 
@@ -330,8 +330,8 @@ class _Lane:
     def index(self, read: _Read, indexer: Indexer, replaces: DocumentRecord | None) -> FileOutcome:
         """Return what comes of a file that was read, unless two workers were stopped at it."""
 
-        def said(error: Exception) -> str:
-            return kept_sentence("{file} was not indexed: {error}", file=read.document.file, error=_cause(error))
+        def said(error: Exception) -> Message:
+            return Message("{file} was not indexed: {error}", file=read.document.file, error=_cause(error))
 
         at = self._stops.at(f"indexing {read.document.sha256}", read.document.file)
         try:
@@ -377,15 +377,15 @@ def _index(read: _Read, indexer: Indexer, lane: _Lane, replaces: DocumentRecord 
     extracted, language = document.extracted, document.metadata.language
     found = (one.message for one in map(outcomes.get, ("quality", "deduplication")) if one and one.reason)
     notes = (_FORMER_KEPT if former else "", *extracted.warnings, *warnings, _not_done(extracted, language), *found)
-    reason, read_by_ocr = " ".join(filter(None, notes)), len(extracted.ocr_pages)
+    reason, read_by_ocr = join_messages(notes), len(extracted.ocr_pages)
     added = FileOutcome(path, document.document_id, "indexed", reason, extracted.pages, read_by_ocr, children, language)
     lane.remember(document.source, document.sha256, read.fingerprint, added)
     return added
 
 
-def _cause(error: Exception) -> str:
+def _cause(error: Exception) -> Message:
     """Return the message of an error, to be shown next to the file's name."""
-    return getattr(error, "strerror", None) or said_of(error)
+    return Message(getattr(error, "strerror", None) or said_of(error))
 
 
 def _ended(path: Path, ended: _Done | Outcome) -> _Done | FileOutcome:
@@ -422,21 +422,21 @@ def _describe(
     return describe(given, reading.extracted, language, gazetteer, file=path.name, declared=reading.properties)
 
 
-def _not_done(extracted: ExtractedText, language: str) -> str:
-    messages: list[str] = []
+def _not_done(extracted: ExtractedText, language: str) -> Message:
+    messages: list[Message] = []
     if extracted.unread_pages:
         messages.append(
-            kept_sentence("No text could be read on pages {pages}.", pages=", ".join(map(str, extracted.unread_pages)))
+            Message("No text could be read on pages {pages}.", pages=", ".join(map(str, extracted.unread_pages)))
         )
     if not language:
-        messages.append(kept_sentence("The language was not recognised; keywords are matched as they are written."))
+        messages.append(Message("The language was not recognised; keywords are matched as they are written."))
     elif not has_analyser(language):
         messages.append(
-            kept_sentence(
+            Message(
                 "There is no stemmer for {language!r}; keywords are matched as they are written.", language=language
             )
         )
-    return " ".join(messages)
+    return join_messages(messages)
 
 
 def _shown(path: Path | str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.types.document import Box, ExtractedText
 
 
@@ -131,4 +132,4 @@ class FileReading:
     extracted: ExtractedText
     properties: FileProperties = FileProperties()
     index_lines: PrintedPages | None = None
-    index_error: str = ""
+    index_error: Message = NO_MESSAGE

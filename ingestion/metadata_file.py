@@ -9,6 +9,7 @@ from typing import Any
 
 from ingestion.types.description import LIST_FIELDS
 from rag_engine.errors import InputError
+from rag_engine.messages import Message, join_messages
 from rag_engine.text.file_kinds import why_no_file
 from rag_engine.text.languages import language_code
 from rag_engine.types.document import Metadata
@@ -60,7 +61,7 @@ def _read(path: Path) -> str:
 
 
 def _parse(path: Path, number: int, line: str) -> dict[str, Any]:
-    place = f"{path}, line {number}"
+    place = join_messages([str(path), Message("line {which}", which=str(number))], ", ")
     try:
         values = json.loads(line)
     except (ValueError, RecursionError) as error:

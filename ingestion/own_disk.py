@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from rag_engine.errors import WorkspaceError
+from rag_engine.messages import NO_MESSAGE, Message
 
 # A disk that is read refuses otherwise: these are of what is written.
 _TAKES_NOTHING = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
@@ -37,9 +38,9 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         seen = seen.__cause__
 
 
-def _said_of_disk(error: BaseException) -> str:
+def _said_of_disk(error: BaseException) -> Message:
     if isinstance(error, OSError) and error.errno in _TAKES_NOTHING:
-        return error.strerror or _NO_SPACE
+        return Message(error.strerror or _NO_SPACE)
     if isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in _DATABASE:
-        return str(error)
-    return _NO_SPACE if not isinstance(error, OSError) and _NO_SPACE in str(error) else ""
+        return Message(str(error))
+    return Message(_NO_SPACE) if not isinstance(error, OSError) and _NO_SPACE in str(error) else NO_MESSAGE

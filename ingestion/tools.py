@@ -36,6 +36,7 @@ from rag_engine.config import OcrChoice
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
 from rag_engine.geography import Gazetteer, load_gazetteer
+from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.protocols import Vectors
 
 
@@ -59,7 +60,7 @@ class Tools:
     reader: str
     extractor: Extractor
     language_model: LanguageModel | None
-    language_model_error: str
+    language_model_error: Message
     gazetteer: Gazetteer
     identify: Callable[[str], str]
     encode: Callable[[list[str]], Vectors] | None
@@ -125,7 +126,7 @@ def open_tools(engine: Engine, config: IngestionConfig, *, again: bool = False) 
             return browsers[0]
 
         readers = stack.enter_context(Sandbox(config.limits, engine.config.ocr, config.extraction_processes))
-        language_model, error = engine.language_model() if config.use_model else (None, "")
+        language_model, error = engine.language_model() if config.use_model else (None, NO_MESSAGE)
 
         def abort() -> None:
             web.close()

@@ -46,9 +46,9 @@ from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.grounding.build import build_knowledge_base
+from rag_engine.messages import NO_MESSAGE, Message, join_messages
 from rag_engine.storage.catalog import no_document
 from rag_engine.text.control_characters import print_plainly
-from rag_engine.text.templates import kept_sentence
 from rag_engine.waiting import while_waiting
 
 _AGAIN_SECONDS = 2.0
@@ -72,10 +72,10 @@ def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
 
 
 def _carry_out(run: Run, engine: Engine, jobs: JobQueue) -> None:
-    ended: tuple[RunStatus, list[dict[str, Any]], str] = (
+    ended: tuple[RunStatus, list[dict[str, Any]], Message] = (
         "failed",
         [],
-        kept_sentence("The worker broke off; worker.log says why."),
+        Message("The worker broke off; worker.log says why."),
     )
     try:
         if run.attempts > (times := KINDS[run.action].attempts):
@@ -84,12 +84,12 @@ def _carry_out(run: Run, engine: Engine, jobs: JobQueue) -> None:
             results = _try(run, engine, pulse)
         ended = (_ENDINGS[pulse.signal] if pulse.cancelled.is_set() else "done", results, pulse.warning)
     except SextantError as error:
-        ended = ("failed", [], str(error))
+        ended = ("failed", [], error.message)
     finally:
         workspace, (status, results, message) = engine.config.workspace, ended
         kept = kept_uploads(workspace, replace(run, results=results))
         # First the job queue: a worker that is killed here must not look for files that it has removed.
-        remove_finished(workspace, jobs.finish(run.id, status, results, f"{message} {kept}".strip()))
+        remove_finished(workspace, jobs.finish(run.id, status, results, join_messages([message, kept])))
 
 
 _ENDINGS: Mapping[ControlSignal, RunStatus] = {"": "done", "pause": "paused", "cancel": "cancelled"}
@@ -105,7 +105,7 @@ def _try(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
         except WorkspaceError as error:
             if not error.retryable:
                 raise
-            pulse.progress = Progress(0, 0, 0, 0, str(error))
+            pulse.progress = Progress(0, 0, 0, 0, error.message)
         pulse.cancelled.wait(_AGAIN_SECONDS)
     return []
 
@@ -120,7 +120,7 @@ class _Pulse:
         self.progress: Progress | None = None
         self.signal: ControlSignal = ""
         # Reported with the results.
-        self.warning = ""
+        self.warning = NO_MESSAGE
         # Whether another worker was at this before.
         self.again = run.attempts > 1
         # Set by either signal: what looks at it ends after what it is at.
@@ -249,7 +249,7 @@ def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     if refused and not erased:
         raise refused[0]
     # The others are gone, as was asked, and what is left of them is told.
-    pulse.warning = " ".join(map(str, refused))
+    pulse.warning = join_messages(one.message for one in refused)
     return erased
 
 
@@ -327,7 +327,7 @@ def _pull(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
                 return [{"model": model, **asdict(try_model(desk, model))}]
             except BackendError as error:
                 # The model is there and chosen; the person decides whether it stays.
-                pulse.warning = str(error)
+                pulse.warning = error.message
     except _EndedError:
         return []
     return [{"model": model}]
@@ -389,14 +389,14 @@ def _test(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     return [{"id": kept.id, "questions": len(kept.run.rows), "failed": sum(row.failed for row in kept.run.rows)}]
 
 
-def _left(entries: int) -> str:
-    return kept_sentence("{count} entries are left for the next run.", count=entries)
+def _left(entries: int) -> Message:
+    return Message("{count} entries are left for the next run.", count=entries)
 
 
 @_carries_out("ground")
 def _ground(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     generator, pulse.warning = (
-        engine.language_model() if read_ingestion_config(engine.config.workspace).use_model else (None, "")
+        engine.language_model() if read_ingestion_config(engine.config.workspace).use_model else (None, NO_MESSAGE)
     )
     summary = build_knowledge_base(
         engine,
@@ -408,7 +408,7 @@ def _ground(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
         stopped=pulse.cancelled.is_set,
     )
     if summary.failed:
-        pulse.warning = f"{pulse.warning} {_left(summary.failed)} {summary.failure}".strip()
+        pulse.warning = join_messages([pulse.warning, _left(summary.failed), summary.failure])
     return [asdict(summary)]
 
 

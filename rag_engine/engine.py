@@ -46,6 +46,7 @@ from rag_engine.disk_backends import open_backends
 from rag_engine.errors import BackendError, InputError, SextantError
 from rag_engine.filters import Filter, answering_documents
 from rag_engine.geography import load_gazetteer
+from rag_engine.messages import Message
 from rag_engine.models import Models, open_judge
 from rag_engine.planning.follow_up import Exchange, FollowUp, rewrite
 from rag_engine.planning.plan import plan_question
@@ -69,7 +70,6 @@ from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.manifest import check_encoder
 from rag_engine.storage.rebuild import RebuildProgress
 from rag_engine.storage.snapshot import Snapshot
-from rag_engine.text.templates import kept_sentence
 from rag_engine.types.answer import Answer, StructuredAnswer
 from rag_engine.types.document import DocumentRecord
 from rag_engine.types.evidence import ControllerStep, Evidence, QueryPlan
@@ -133,8 +133,8 @@ class Engine:
         generator, warning = self.language_model()
         started = time.monotonic()
         if generator and started < self._by_rules_until:
-            slow = kept_sentence("{model} took too long to plan an earlier one.", model=generator.name)
-            warning = f"The question was planned by rules: {slow}"
+            slow = Message("{model} took too long to plan an earlier one.", model=generator.name)
+            warning = Message("The question was planned by rules: {error}", error=slow)
             generator = None
         plan = plan_question(
             question,
@@ -172,7 +172,7 @@ class Engine:
     def find(self, plan: QueryPlan, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None) -> Evidence:
         """Find the passages that a plan asks for, in the documents that the filter allows."""
         if not self.collection.snapshot().documents or self.collection.manifest() is None:
-            empty = kept_sentence("The collection is empty: add documents first.")
+            empty = Message("The collection is empty: add documents first.")
             return Evidence(plan, (), (), (*plan.warnings, empty), {}, ground="none")
         view = self.collection.view()
         allowed = answering_documents(wanted or {}, view.snapshot.facets, view.snapshot.documents)
@@ -246,7 +246,7 @@ class Engine:
         """Return the answerer that quotes; it warns of a reader or reranker that is unavailable."""
         reader: PassageReader | None = None
         reranker: Reranker | None = None
-        warnings: list[str] = []
+        warnings: list[Message] = []
         try:
             reader = self.reader()
         except BackendError as error:
@@ -254,7 +254,7 @@ class Engine:
         try:
             reranker = self._models.reranker(language) if self.config.retrieval.rerank else None
         except BackendError as error:
-            warnings.append(f"Not reranked: {error}")
+            warnings.append(Message("Not reranked: {error}", error=error))
         return ExtractiveAnswerer(embedder, reader, None if reranker is reader else reranker, warnings=warnings)
 
     def ask_structured(
@@ -404,7 +404,7 @@ class Engine:
         manifest = self.collection.manifest()
         return self._models.embedder(manifest.name if manifest else "")
 
-    def language_model(self) -> tuple[Generator | None, str]:
+    def language_model(self) -> tuple[Generator | None, Message]:
         """Return the language model that answers, else None and a warning; looked for every few seconds."""
         return self._models.language_model()
 
@@ -512,17 +512,17 @@ def _digest(model: Generator | None) -> str:
     return model.digest if isinstance(model, IdentifiedModel) else ""
 
 
-def _not_read(error: BackendError) -> str:
+def _not_read(error: BackendError) -> Message:
     """Return the warning for passages that no reader has read."""
-    return f"The passages were not read closely: {error}"
+    return Message("The passages were not read closely: {error}", error=error)
 
 
-def _otherwise_cut(name: RetrievalProfile, documents: Iterable[DocumentRecord]) -> Iterator[str]:
+def _otherwise_cut(name: RetrievalProfile, documents: Iterable[DocumentRecord]) -> Iterator[Message]:
     """Yield a warning where documents are not cut as a published recipe says."""
     strategy = recipe_chunking(name).strategy
     others = [one.strategy != strategy for one in documents] if PROFILES[name].as_published else []
     if any(others):
-        yield kept_sentence(
+        yield Message(
             "{n} of {count} documents are not cut as the recipe {name!r} cuts them: set SEXTANT_RETRIEVAL={name} and "
             "run `sextant rebuild --encode` for that.",
             n=sum(others),

@@ -9,19 +9,7 @@ SextantError
 
 from __future__ import annotations
 
-import re
-
-# Up to the last @ of a host: a password may hold others.
-_USER = re.compile(r"(?<=://)[^\s/?#]*@")
-
-
-def without_passwords(text: str) -> str:
-    """Return a text whose web addresses have no user and no password, as it may be shown and kept.
-
-    >>> without_passwords("see https://ann:secret@example.org/plan")
-    'see https://example.org/plan'
-    """
-    return _USER.sub("", text)
+from rag_engine.messages import Message, join_messages
 
 
 class SextantError(Exception):
@@ -34,24 +22,17 @@ class SextantError(Exception):
     """
 
     def __init__(self, message: str, *, help: str = "", retryable: bool = False, **values: object) -> None:
-        values = {name: _without_passwords(value) for name, value in values.items()}
-        message = message if values else without_passwords(message)
-        super().__init__(message.format(**values) if values else message)
-        self.template, self.cure, self.values = message, help, values
-        self.help = help.format(**values) if values else help
+        self.fault, self.help = Message(message, **values), Message(help, **values)
         self.retryable = retryable
+        super().__init__(self.fault)
+
+    @property
+    def message(self) -> Message:
+        """The failure with its remedy, as it is kept and shown."""
+        return join_messages([self.fault, self.help])
 
     def __str__(self) -> str:
-        message = super().__str__()
-        return f"{message} {self.help}".strip()
-
-
-def _without_passwords(value: object) -> object:
-    """Return a value as an error may hold it: numbers keep their kind, for the template formats them."""
-    if not isinstance(value, str | Exception):
-        return value
-    shown = without_passwords(str(value))
-    return value if shown == str(value) else shown
+        return str(self.message)
 
 
 class InputError(SextantError):

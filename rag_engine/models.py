@@ -19,6 +19,7 @@ from rag_engine.backends.reranker.load import load_reranker
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED, PACKAGED_LANGUAGE, is_installed
 from rag_engine.config import Config, GenerationConfig, read_config
 from rag_engine.errors import BackendError
+from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.protocols import Embedder, Generator, PassageReader, Reranker
 from rag_engine.types.language_model import InstalledModel
 
@@ -54,7 +55,7 @@ class Models:
         self._reader_lock = threading.Lock()
         self._given = embedder
         self._embedder = embedder
-        self._language: tuple[float, tuple[Generator | None, str]] = float("-inf"), (None, "")
+        self._language: tuple[float, tuple[Generator | None, Message]] = float("-inf"), (None, NO_MESSAGE)
 
     def use(self, config: Config) -> None:
         """Look for models as another configuration says, from the next question on."""
@@ -62,7 +63,7 @@ class Models:
             if config.encoder != self._config.encoder:
                 self._embedder = self._given
             self._config = config
-            self._language = float("-inf"), (None, "")
+            self._language = float("-inf"), (None, NO_MESSAGE)
 
     def embedder(self, noted: str) -> Embedder:
         """Return the configured encoder.
@@ -97,15 +98,15 @@ class Models:
         with self._reader_lock:
             return _shared_reader(self._config.reader, self._config.execution)
 
-    def language_model(self) -> tuple[Generator | None, str]:
+    def language_model(self) -> tuple[Generator | None, Message]:
         """Return the language model that answers, else None and a warning; looked for every few seconds."""
         looked, found = self._language
         if time.monotonic() - looked > _LOOK_FOR_MODEL_SECONDS:
             try:
                 generation = self._config.generation
-                found = find_openai(generation) or find_ollama(generation), ""
+                found = find_openai(generation) or find_ollama(generation), NO_MESSAGE
             except BackendError as error:
-                found = None, f"No language model was asked: {error}"
+                found = None, Message("No language model was asked: {error}", error=error)
             self._language = time.monotonic(), found
         return found
 

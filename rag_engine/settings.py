@@ -19,8 +19,9 @@ from filelock import FileLock
 from pydantic import TypeAdapter
 
 from rag_engine.atomic_write import make_private, write_atomic
-from rag_engine.errors import InputError, without_passwords
+from rag_engine.errors import InputError
 from rag_engine.installation import DATA
+from rag_engine.messages import Message, without_passwords
 
 _FILE = "settings.toml"
 _TABLE = DATA / _FILE
@@ -296,7 +297,7 @@ def _checked(workspace: Path, name: str, value: object) -> SettingValue:
             path=path,
             name=name,
             variable=setting.variable,
-            only=setting.only,
+            only=Message(setting.only),
         )
     try:
         read = setting.read(value)

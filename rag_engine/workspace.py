@@ -17,6 +17,7 @@ from filelock import FileLock, Timeout
 
 from rag_engine.atomic_write import make_private, write_atomic
 from rag_engine.errors import WorkspaceError
+from rag_engine.messages import Message, load_json
 
 # A process that began so much earlier or later than the announced one only bears its number again. Clocks are corrected
 # by seconds while a server runs; a number is not given again so soon.
@@ -76,10 +77,10 @@ def is_writable(workspace: Path) -> bool:
     return not workspace.is_dir() or os.access(workspace, os.W_OK)
 
 
-def _why_no_folder(error: OSError | UnicodeEncodeError) -> str:
+def _why_no_folder(error: OSError | UnicodeEncodeError) -> Message:
     if isinstance(error, UnicodeEncodeError):
-        return "its path is not UTF-8"
-    return "a file has its name" if isinstance(error, FileExistsError) else str(error.strerror)
+        return Message("its path is not UTF-8")
+    return Message("a file has its name" if isinstance(error, FileExistsError) else str(error.strerror))
 
 
 def is_inside(folder: Path, path: Path) -> bool:
@@ -289,7 +290,7 @@ def read_json(path: Path) -> dict[str, Any]:
     Empty when it is not there or not whole (its writer was killed).
     """
     try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
+        stored = load_json(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError, RecursionError):
         return {}
     return stored if isinstance(stored, dict) else {}

@@ -29,7 +29,7 @@ from ingestion.web.links import PageLink, absolute, file_name_of, promises_file,
 from ingestion.web.page import Page, saved_page
 from ingestion.web.urls import normal_url
 from rag_engine.atomic_write import write_atomic
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message, join_messages
 
 # Landing pages that are followed one after another, links tried on each, and addresses asked for in all.
 _MOST_HOPS, _MOST_CANDIDATES, _MOST_REQUESTS = 3, 3, 10
@@ -45,7 +45,7 @@ class _Request:
     before: Download | None
     now: str
     visited: set[str] = field(default_factory=set)
-    notes: list[str] = field(default_factory=list)
+    notes: list[Message] = field(default_factory=list)
 
 
 def acquire(source: SeedSource, tools: Tools, *, before: Download | None, now: str) -> Outcome:
@@ -79,10 +79,8 @@ def _with_former(asked: _Request, outcome: Outcome) -> Outcome:
     vanished = bool(asked.source.path) and outcome.reason == "file_missing"
     if outcome.status == "rejected" and not vanished:
         # What an address gives no longer is still what it gave.
-        return Outcome(
-            "failed", outcome.reason, _joined(outcome.message, [kept_sentence("The local file is kept.")]), before
-        )
-    kept = kept_sentence("The file of {date} is kept.", date=before.retrieved[:10])
+        return Outcome("failed", outcome.reason, _joined(outcome.message, [Message("The local file is kept.")]), before)
+    kept = Message("The file of {date} is kept.", date=before.retrieved[:10])
     return Outcome("failed", outcome.reason, _joined(outcome.message, [kept]), before, retryable=True)
 
 
@@ -99,7 +97,11 @@ def _local(asked: _Request, fetched: Path) -> Outcome:
     except OSError as error:
         raise_of_own_disk(error)
         raise Refusal(
-            "file_missing", "{file} cannot be read: {error}.", rejected=False, file=source.path, error=error.strerror
+            "file_missing",
+            "{file} cannot be read: {error}.",
+            rejected=False,
+            file=source.path,
+            error=Message(error.strerror or ""),
         ) from error
     kind = content_type(fetched, address=quote(original.name))
     slug = slug_of(source.title, original.stem)
@@ -131,7 +133,7 @@ def _follow(asked: _Request, link: PageLink, way: tuple[str, ...], hops: int) ->
     way = (*way, *got.fetched.urls)
     if got.catalogue:
         made = _download(asked, got, way, link.name)
-        message = kept_sentence("{url} is a catalogue ({kind}).", url=got.fetched.url, kind=got.catalogue)
+        message = Message("{url} is a catalogue ({kind}).", url=got.fetched.url, kind=got.catalogue)
         return _directory(asked, made, message)
     if got.suffix != "html":
         return _file(asked, got, way, link)
@@ -139,9 +141,9 @@ def _follow(asked: _Request, link: PageLink, way: tuple[str, ...], hops: int) ->
     verdict = _judged(asked, page)
     if verdict.kind == "content" and page.needs_scripts and got.fetched.how == "http":
         asked.notes.append(
-            kept_sentence("{url} shows nothing without its scripts; a browser was asked.", url=got.fetched.url)
+            Message("{url} shows nothing without its scripts; a browser was asked.", url=got.fetched.url)
         )
-        silent = kept_sentence("{url} shows nothing without its scripts.", url=got.fetched.url)
+        silent = Message("{url} shows nothing without its scripts.", url=got.fetched.url)
         got = asked.fetcher.rendered(link.url, silent)
         way = (*way, *(url for url in got.fetched.urls if url not in way))
         page = got.page()
@@ -152,7 +154,7 @@ def _follow(asked: _Request, link: PageLink, way: tuple[str, ...], hops: int) ->
         case "directory":
             content = saved_page(page)
             made = replace(_download(asked, got, way, page.name), sha256=hashlib.sha256(content).hexdigest())
-            message = kept_sentence("{url} lists documents: {why}", url=got.fetched.url, why=verdict.why)
+            message = Message("{url} lists documents: {why}", url=got.fetched.url, why=verdict.why)
             return _directory(asked, made, message)
         case "landing":
             return _landed(asked, page, verdict, got, way, hops)
@@ -167,9 +169,7 @@ def _landed(
     new = [one for one in verdict.candidates if normal_url(one.link.url) not in asked.visited]
     if not new or hops == 0:
         if len(page.text) >= load_page_words().thresholds.document_text:
-            asked.notes.append(
-                kept_sentence("{url} was saved itself, since its links lead no further.", url=page.address)
-            )
+            asked.notes.append(Message("{url} was saved itself, since its links lead no further.", url=page.address))
             return _page(asked, page, got, way)
         raise Refusal(
             "no_document_link",
@@ -179,7 +179,7 @@ def _landed(
             url=page.address,
             most=_MOST_HOPS,
         )
-    refused: list[str] = []
+    refused: list[Message] = []
     failures: list[Refusal] = []
     for candidate in new[:_MOST_CANDIDATES]:
         if reason := _gate(asked, page, candidate):
@@ -191,9 +191,7 @@ def _landed(
                 failures.append(failure)
                 continue
             given_up = [
-                kept_sentence(
-                    "{url} offers another link first, which was given up: {error}", url=page.address, error=one
-                )
+                Message("{url} offers another link first, which was given up: {error}", url=page.address, error=one)
                 for one in failures
             ]
             return replace(outcome, message=_joined(outcome.message, given_up))
@@ -201,7 +199,7 @@ def _landed(
         # What may succeed later decides; otherwise the first, which was the best candidate.
         raise next((failure for failure in failures if failure.retryable), failures[0])
     made = replace(_download(asked, got, way, new[0].link.name), kind="landing")
-    message = kept_sentence("{url} offers nothing on the subject: {why}", url=page.address, why=" ".join(refused))
+    message = Message("{url} offers nothing on the subject: {why}", url=page.address, why=join_messages(refused))
     return Outcome("rejected", "off_topic", _joined(message, asked.notes), made)
 
 
@@ -210,7 +208,7 @@ def _called(link: PageLink, page: Page) -> PageLink:
     return replace(link, context=page.name) if says_nothing(link.name) else link
 
 
-def _gate(asked: _Request, page: Page, candidate: RankedLink) -> str:
+def _gate(asked: _Request, page: Page, candidate: RankedLink) -> Message:
     """Return why a link is not followed, or ""."""
     return why_off_topic(
         candidate.link,
@@ -223,7 +221,7 @@ def _gate(asked: _Request, page: Page, candidate: RankedLink) -> str:
 
 def _judged(asked: _Request, page: Page) -> PageVerdict:
     if lists_records(page):
-        return PageVerdict("directory", 1.0, kept_sentence("It is the list of a CKAN catalogue."))
+        return PageVerdict("directory", 1.0, Message("It is the list of a CKAN catalogue."))
     return page_kind(
         page,
         expected=asked.source.title,
@@ -304,14 +302,9 @@ def _stored(asked: _Request, made: Download, slug: str, suffix: str, content: Pa
 def _unchanged(before: Download) -> Outcome:
     if before.kind == "directory":
         return Outcome(
-            "skipped",
-            "directory",
-            kept_sentence("The list has not changed since {date}.", date=before.retrieved),
-            before,
+            "skipped", "directory", Message("The list has not changed since {date}.", date=before.retrieved), before
         )
-    return Outcome(
-        "done", "not_modified", kept_sentence("Nothing has changed since {date}.", date=before.retrieved), before
-    )
+    return Outcome("done", "not_modified", Message("Nothing has changed since {date}.", date=before.retrieved), before)
 
 
 def _validators(asked: _Request, url: str) -> Validators | None:
@@ -334,5 +327,5 @@ def _is_there(asked: _Request, before: Download) -> bool:
     return bool(before.path) and file_of(asked.tools.workspace, before) is not None
 
 
-def _joined(message: str, notes: Sequence[str]) -> str:
-    return " ".join(part for part in (message, *notes) if part)
+def _joined(message: str, notes: Sequence[Message]) -> Message:
+    return join_messages([message, *notes])

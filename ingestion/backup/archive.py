@@ -23,6 +23,7 @@ from pydantic import TypeAdapter
 
 from ingestion.backup.contents import CATALOG, may_hold
 from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.messages import Message
 
 # Of archives; another number where an older Sextant could not restore them.
 ARCHIVE_FORMAT = 1
@@ -161,7 +162,7 @@ def _new_file(path: Path, archive: zipfile.ZipFile, name: str) -> int:
             help="Nothing was restored; name a folder on another disk with --workspace, or take another backup.",
             file=archive.filename,
             name=name,
-            error=error.strerror,
+            error=Message(error.strerror or ""),
         ) from error
 
 

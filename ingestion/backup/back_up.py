@@ -24,7 +24,7 @@ from rag_engine.atomic_write import staging
 from rag_engine.backends.sqlite_damage import RECORDS
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.installation import sextant_version
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message
 
 # Erasures in a row that may each have the archive begun again.
 _TRIES = 3
@@ -60,7 +60,7 @@ def back_up(workspace: Path, file: Path, progress: Advance) -> BackupMade:
     size = _size(workspace)
     # Catalog and vectors are copied once more before they are packed.
     require_space(
-        file.parent, size + sum(_bytes(workspace / name) for name in (CATALOG, "vectors")), kept_sentence("The backup")
+        file.parent, size + sum(_bytes(workspace / name) for name in (CATALOG, "vectors")), Message("The backup")
     )
     with staging(file) as folder:
         for _ in range(_TRIES):

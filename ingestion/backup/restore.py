@@ -21,12 +21,12 @@ from ingestion.backup.copy_catalog import NO_OTHER, copy_catalog, no_catalog
 from rag_engine.atomic_write import staging
 from rag_engine.backends.sqlite_damage import RECORDS
 from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.messages import Message
 from rag_engine.storage.catalog import SCHEMA
 from rag_engine.storage.records import TABLES as RECORD_TABLES
-from rag_engine.text.templates import kept_sentence
 
 _UNENDED = "status NOT IN ('done', 'failed', 'cancelled')"
-_CANCELLED = kept_sentence("It had not ended when the workspace was backed up, and was not carried out here.")
+_CANCELLED = Message("It had not ended when the workspace was backed up, and was not carried out here.")
 _COUNT = "SELECT count(*), coalesce(sum(children), 0) FROM documents WHERE status = 'active'"
 _MOVED_SOURCES = "UPDATE log SET said = replace(said, ?, ?) WHERE kind = 'source'"
 _IN_WORKSPACE = (
@@ -85,7 +85,7 @@ def restore_files(
         workspace.parent.mkdir(parents=True, exist_ok=True)
         # While the catalog is copied there are no indexes yet.
         beside = max(manifest.index_bytes, next(one.size for one in manifest.files if one.name == CATALOG))
-        require_space(workspace.parent, manifest.size + beside, kept_sentence("The restored workspace"))
+        require_space(workspace.parent, manifest.size + beside, Message("The restored workspace"))
         with staging(workspace) as folder:
             made = folder / "workspace"
             made.mkdir(mode=0o700)

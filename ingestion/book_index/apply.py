@@ -16,9 +16,9 @@ from rag_engine import workspace as paths
 from rag_engine.book_index.anchors import CachedQuery, IndexRecord, IndexTable, anchors, query_cache
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 from rag_engine.storage.catalog import ChildRecord
 from rag_engine.storage.index_entries import OWN_SOURCES, IndexedEntry, entries_at, index_sources, replace_index
-from rag_engine.text.templates import kept_sentence
 from rag_engine.types.document import DocumentRecord
 from rag_engine.types.passage import Child, Parent
 
@@ -48,7 +48,7 @@ class Applied:
     source: str
     documents: tuple[AppliedTo, ...]
     unmatched: tuple[str, ...]
-    warnings: tuple[str, ...]
+    warnings: tuple[Message, ...]
     queries: tuple[CachedQuery, ...]
 
 
@@ -72,7 +72,7 @@ def apply_index(
         found = [_place(by_key[key], records, engine, path.name) for key, records in matched.items()]
         replace_index(engine.catalog, path.name, dict(zip(matched, (listed for listed, *_ in found), strict=True)))
     nameless = sum(not record.file and bool(record.pages) for record in table.records)
-    warning = kept_sentence(
+    warning = Message(
         "{count} entries name no file and were left out; give their document with --document.", count=nameless
     )
     return Applied(

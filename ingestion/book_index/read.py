@@ -17,6 +17,7 @@ from ingestion.protocols import Extractor
 from ingestion.spreadsheets.read import read_delimited, read_head, sniff_encoding
 from rag_engine.book_index.anchors import IndexRecord, IndexTable
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 from rag_engine.types.document import Block, Box, ExtractedText
 
 _PDF = "application/pdf"
@@ -96,7 +97,7 @@ def _index_of(reading: FileReading, numbers: PageNumbers | None, *, own: bool = 
 
     `numbers` are those of the pages that it names.
     """
-    warnings: list[str] = []
+    warnings: list[Message] = []
     records: list[IndexRecord] = []
     extracted, printed = reading.extracted, reading.index_lines
     indexed = index_pages(extracted)
@@ -104,13 +105,15 @@ def _index_of(reading: FileReading, numbers: PageNumbers | None, *, own: bool = 
     glossary = glossary_records(extracted)
     wanted = extracted.media_type == _PDF and bool(indexed or (titled and not glossary))
     if wanted and printed is None:
-        return IndexTable((), (f"Its index was not read: {reading.index_error}",))
+        return IndexTable((), (Message("Its index was not read: {error}", error=reading.index_error),))
     if wanted and printed is not None:
         if indexed:
             lines = placed_lines(extracted, printed, indexed)
             numbers = numbers or page_numbers(printed.labels, printed.margins_by_page(), extracted.pages)
             if not numbers.told_by:
-                warnings.append("The pages show no numbers: those of the index are taken for pages of the file.")
+                warnings.append(
+                    Message("The pages show no numbers: those of the index are taken for pages of the file.")
+                )
             records = records_of(entries_of(lines, printed.height), numbers.page)
             if own and _is_chance(records, extracted.pages):
                 records, warnings = [], []
@@ -120,7 +123,10 @@ def _index_of(reading: FileReading, numbers: PageNumbers | None, *, own: bool = 
     unread = sorted(set(extracted.unread_pages) & set(range(extracted.pages - 2, extracted.pages + 1)))
     if unread and not indexed:
         warnings.append(
-            f"The last pages ({_shown(unread)}) are pictures that could not be read; an index on them was not found."
+            Message(
+                f"The last pages ({_shown(unread)}) are pictures that could not be read; "
+                "an index on them was not found."
+            )
         )
     if len(glossary) > _FEWEST_RECORDS:
         records += glossary
@@ -228,12 +234,12 @@ def _is_chance(records: Sequence[IndexRecord], pages: int) -> bool:
     )
 
 
-def _beyond(records: Sequence[IndexRecord], pages: int) -> list[str]:
+def _beyond(records: Sequence[IndexRecord], pages: int) -> list[Message]:
     lost = [record.entry for record in records if record.printed and not record.pages]
     if not lost:
         return []
     named = "; ".join(lost[:3])
-    return [f"{len(lost)} entries name pages that are not among the {pages} of the file: {named}."]
+    return [Message(f"{len(lost)} entries name pages that are not among the {pages} of the file: {named}.")]
 
 
 def _shown(pages: Sequence[int]) -> str:

@@ -31,9 +31,9 @@ from ingestion.spreadsheets.workbook_writer import storable, without_apostrophe
 from ingestion.status.document_fields import shown_values
 from ingestion.types.description import LIST_FIELDS, FieldName
 from rag_engine.errors import InputError
+from rag_engine.messages import NO_MESSAGE, Message, join_messages
 from rag_engine.text.folding import fold
 from rag_engine.text.languages import language_code
-from rag_engine.text.templates import kept_sentence
 
 FieldVocabulary = Mapping[FieldName, Sequence[str]]
 
@@ -44,9 +44,9 @@ _YEAR_FIRST = re.compile(r"(\d{4})(?:[./-](\d{1,2})(?:[./-](\d{1,2}))?)?(?:[T ][
 _READ_ELSEWHERE = ("Document_Code", DECISION, NOTE)
 # Written by us and distinguished from what a person could have meant to change.
 _DECIDED_ELSEWHERE = {
-    "License": kept_sentence("the licence is decided in the column {column}", column=DECISION),
-    LIGHT: kept_sentence("the licence is decided in the column {column}", column=DECISION),
-    "Source": kept_sentence("the address of a source stays; add the other one as a separate seed"),
+    "License": Message("the licence is decided in the column {column}", column=DECISION),
+    LIGHT: Message("the licence is decided in the column {column}", column=DECISION),
+    "Source": Message("the address of a source stays; add the other one as a separate seed"),
 }
 
 
@@ -57,7 +57,7 @@ class CorrectionReport:
     corrections: tuple[Correction, ...]
     unchanged: int
     rejected: tuple[RejectedRow, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     decisions: tuple[LicenceChoice, ...] = ()
 
 
@@ -104,7 +104,7 @@ def read_corrections(
         unchanged += not (changed or wrong or record.source.code in decided)
         blind |= before is None and bool(changed)
     warnings = [
-        kept_sentence(
+        Message(
             "{column}: {count} cells differ from what was exported and were not taken over; "
             "this column cannot be edited.",
             column=name,
@@ -114,7 +114,7 @@ def read_corrections(
     ]
     if blind:
         warnings.append(
-            kept_sentence(
+            Message(
                 "{file} does not say what was exported, as a workbook does in its hidden sheet {sheet}: its cells "
                 "were compared with the present values. The import takes back corrections by others since the export.",
                 file=path.name,
@@ -146,20 +146,19 @@ def _read_header(path: Path, rows: Sequence[Row]) -> tuple[Row, dict[str, int], 
         columns: dict[str, int] = {}
         rejected: list[RejectedRow] = []
         for place, heading in enumerate(headings):
-            where = f"{row.sheet}, column {column_letter(place)}"
+            where = join_messages([row.sheet, Message("column {which}", which=column_letter(place))], ", ")
             if heading in names and names[heading] not in columns:
                 columns[names[heading]] = place
             elif heading in names:
                 rejected.append(
                     RejectedRow(
-                        where,
-                        kept_sentence("repeats the column {column}; the first one was read", column=names[heading]),
+                        where, Message("repeats the column {column}; the first one was read", column=names[heading])
                     )
                 )
             elif heading:
                 rejected.append(
                     RejectedRow(
-                        where, kept_sentence("“{column}” is no column of the dataset", column=row.cells[place].strip())
+                        where, Message("“{column}” is no column of the dataset", column=row.cells[place].strip())
                     )
                 )
         return row, columns, rejected
@@ -172,16 +171,14 @@ def _read_header(path: Path, rows: Sequence[Row]) -> tuple[Row, dict[str, int], 
     )
 
 
-def _why_not(code: str, record: SourceRecord | None, seen: Mapping[str, str]) -> str:
+def _why_not(code: str, record: SourceRecord | None, seen: Mapping[str, str]) -> Message:
     if not code:
-        return kept_sentence("no Document_Code; a new document comes in as a seed")
+        return Message("no Document_Code; a new document comes in as a seed")
     if record is None:
-        return kept_sentence("no source has the code {code}; a new document comes in as a seed", code=code)
+        return Message("no source has the code {code}; a new document comes in as a seed", code=code)
     if code.casefold() in seen:
-        return kept_sentence(
-            "repeats the code {code} of {place}, which was read", code=code, place=seen[code.casefold()]
-        )
-    return ""
+        return Message("repeats the code {code} of {place}, which was read", code=code, place=seen[code.casefold()])
+    return NO_MESSAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,22 +211,22 @@ class _Comparison:
                 continue
             try:
                 if place in self.row.unsaved:
-                    raise Wrong(kept_sentence("holds a formula without its value; write the value itself"))
+                    raise Wrong(Message("holds a formula without its value; write the value itself"))
                 if reason := _DECIDED_ELSEWHERE.get(column.name):
-                    raise Wrong(kept_sentence("was changed, but {why}", why=reason))
+                    raise Wrong(Message("was changed, but {why}", why=reason))
                 if column.field is None:
                     foreign[column.name] = foreign.get(column.name, 0) + 1
                     continue
                 self._add(column, place, edits)
             except Wrong as error:
-                wrong.append(RejectedRow(f"{self.row.place}, {column.name}", str(error)))
+                wrong.append(RejectedRow(join_messages([self.row.place, column.name], ", "), error.why))
         changed: dict[FieldName, tuple[str, ...]] = {}
         present = shown_values(self.record)
         for field, edit in edits.items():
             if edit.values in (present[field], _said(self.record, field)):
                 continue
             if _even(edit.exported) != _even(edit.present):
-                wrong.append(RejectedRow(f"{self.row.place}, {edit.column}", _clash(edit)))
+                wrong.append(RejectedRow(join_messages([self.row.place, edit.column], ", "), _clash(edit)))
                 continue
             changed[field] = edit.values
         return changed, wrong
@@ -244,15 +241,13 @@ class _Comparison:
             if field in edits and edits[field].values != values:
                 del edits[field]
                 raise Wrong(
-                    kept_sentence(
+                    Message(
                         "says otherwise than {column}; neither was taken, make both equal", column=LEVEL_AND_COUNTRIES
                     )
                 )
             if field == "countries" and column.name != COUNTRIES and self._is_left_behind():
                 raise Wrong(
-                    kept_sentence(
-                        "says otherwise than {column}, which a person corrected; make both equal", column=COUNTRIES
-                    )
+                    Message("says otherwise than {column}, which a person corrected; make both equal", column=COUNTRIES)
                 )
             # The level's cell holds two fields: each moved on its own.
             said_then, said_now = ("; ".join(one.get(field, ())) for one in (then, by_now))
@@ -303,11 +298,11 @@ def _readable(text: str, column: Column) -> dict[FieldName, tuple[str, ...]]:
         return {}
 
 
-def _clash(edit: _Edit) -> str:
+def _clash(edit: _Edit) -> Message:
     mine, then, by_now = (
         text[:_SHOWN] or "nothing" for text in ("; ".join(edit.values), _even(edit.exported), _even(edit.present))
     )
-    return kept_sentence(
+    return Message(
         "says “{value}”, while the value was changed from “{then}” to “{now}” since the export; it stays. "
         "Export again and change it there",
         value=mine,
@@ -358,7 +353,7 @@ def _date(text: str) -> str:
     except ValueError:
         year = 0
     if not 1500 <= year <= 2200:
-        raise Wrong(kept_sentence("“{text}” is no date; write it as 2020-12-31, 2020-12 or 2020", text=text[:_SHOWN]))
+        raise Wrong(Message("“{text}” is no date; write it as 2020-12-31, 2020-12 or 2020", text=text[:_SHOWN]))
     return "-".join([f"{year:04}", *([f"{month:02}"] if month else []), *([f"{day:02}"] if day else [])])
 
 
@@ -366,7 +361,7 @@ def _language(text: str) -> str:
     code = language_code(text)
     if not code:
         raise Wrong(
-            kept_sentence(
+            Message(
                 "“{text}” is no language; write its two letters from ISO 639-1, such as en or pt", text=text[:_SHOWN]
             )
         )
@@ -386,7 +381,7 @@ def _labelled(field: FieldName, values: tuple[str, ...], vocabulary: FieldVocabu
         if fold(value) not in labels:
             near = process.extractOne(fold(value), list(labels), scorer=fuzz.WRatio, score_cutoff=70)
             raise Wrong(
-                kept_sentence(
+                Message(
                     "“{value}” is not in the vocabulary; did you mean “{near}”?"
                     if near
                     else "“{value}” is not in the vocabulary; choose from {labels}",

@@ -9,7 +9,7 @@ from ingestion.dataset.columns import DECISION, LIGHT, NOTE, heading_key
 from ingestion.records.source_record import SourceRecord
 from ingestion.spreadsheets.row import RejectedRow, Row
 from ingestion.spreadsheets.workbook_writer import without_apostrophe
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message, join_messages
 
 CHOICES: Mapping[str, str] = {
     "GREEN": "The licence allows use; the source goes on with the next run.",
@@ -28,6 +28,10 @@ class LicenceChoice:
 
 class Wrong(Exception):  # noqa: N818 - never leaves the loop over rows and cells
     """A row or a cell that cannot be taken, with the reason in words."""
+
+    def __init__(self, why: Message) -> None:
+        super().__init__(why)
+        self.why = why
 
 
 def read_decisions(
@@ -49,11 +53,9 @@ def read_decisions(
         try:
             choice = _read(row, columns[row.sheet], records, exported)
             if choice is not None and made.setdefault(choice.code, choice) != choice:
-                raise Wrong(
-                    kept_sentence("decides otherwise on {code} than a row before, which was read", code=choice.code)
-                )
+                raise Wrong(Message("decides otherwise on {code} than a row before, which was read", code=choice.code))
         except Wrong as error:
-            rejected.append(RejectedRow(f"{row.place}, {DECISION}", str(error)))
+            rejected.append(RejectedRow(join_messages([row.place, DECISION], ", "), error.why))
     return list(made.values()), rejected
 
 
@@ -78,25 +80,21 @@ def _read(
     record = records.get(code.casefold())
     if record is None:
         raise Wrong(
-            kept_sentence(
-                "no source has the code {code}" if code else "no Document_Code; nothing was decided", code=code
-            )
+            Message("no source has the code {code}" if code else "no Document_Code; nothing was decided", code=code)
         )
     if columns[DECISION] in row.unsaved:
-        raise Wrong(kept_sentence("holds a formula without its value; write GREEN or RED itself"))
+        raise Wrong(Message("holds a formula without its value; write GREEN or RED itself"))
     if choice not in CHOICES:
-        raise Wrong(kept_sentence("“{text}” is no decision; write GREEN or RED", text=texts[DECISION][:60]))
+        raise Wrong(Message("“{text}” is no decision; write GREEN or RED", text=texts[DECISION][:60]))
     decided = next((one for one in reversed(record.decisions) if one.phase == "licence"), None)
     if decided is not None and decided.choice == choice:
         return None
     if not note:
-        raise Wrong(
-            kept_sentence("{choice} needs a reason; write it in the column {column}", choice=choice, column=NOTE)
-        )
+        raise Wrong(Message("{choice} needs a reason; write it in the column {column}", choice=choice, column=NOTE))
     light = exported.get(code.casefold(), texts).get(LIGHT, "")
     if decided is not None and light.upper() != decided.choice:
         raise Wrong(
-            kept_sentence(
+            Message(
                 "says {choice}, while {author} decided {decided} since the export; that stays. "
                 "Export again and decide there",
                 choice=choice,

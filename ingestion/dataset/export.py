@@ -16,6 +16,7 @@ from ingestion.spreadsheets.workbook_writer import Cell, Sheet, storable, to_csv
 from ingestion.status.source_status import is_document, source_status
 from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 from rag_engine.takeaway.bibliography import to_bibtex, to_ris
 from rag_engine.text.wording import ENGLISH, Wording
 
@@ -34,7 +35,7 @@ class Exported:
     path: Path
     documents: int
     others: int
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
 
 
 def export(
@@ -51,7 +52,7 @@ def export(
     """
     documents = [one for one in source_records if is_document(one)]
     others = [one for one in source_records if not is_document(one)]
-    warnings: list[str] = []
+    warnings: list[Message] = []
     suffix = path.suffix.lower()
     if suffix == ".xlsx":
         body = to_workbook(workbook_sheets(path, documents, others, workspace, warnings, words))
@@ -102,7 +103,7 @@ def write_file(path: Path, body: bytes) -> None:
             "{file} cannot be written: {error}.",
             help="Close it where it is open, or give another place.",
             file=path,
-            error=error.strerror,
+            error=Message(error.strerror or ""),
         ) from error
 
 
@@ -111,7 +112,7 @@ def workbook_sheets(
     documents: Sequence[SourceRecord],
     others: Sequence[SourceRecord],
     workspace: Path | None,
-    warnings: list[str],
+    warnings: list[Message],
     words: Wording = ENGLISH,
 ) -> list[Sheet]:
     """Return the sheets of the workbook; what had to be cut is added to the warnings.
@@ -201,7 +202,7 @@ def _field_evidence(documents: Sequence[SourceRecord]) -> Sheet:
     return sheet
 
 
-def _evidence(source_records: Sequence[SourceRecord], warnings: list[str]) -> Sheet:
+def _evidence(source_records: Sequence[SourceRecord], warnings: list[Message]) -> Sheet:
     """Return one row for each mark on a source's licence, and one for a person's decision."""
     headings = (
         ("Document_Code", 16), ("Licence Light", 12), ("Licence", 24), ("Layer", 12), ("Quote", 70), ("Place", 30),
@@ -229,13 +230,19 @@ def _evidence(source_records: Sequence[SourceRecord], warnings: list[str]) -> Sh
     return sheet
 
 
-def text_cell(value: str | float | None, name: str, record: SourceRecord, warnings: list[str], link: str = "") -> Cell:
+def text_cell(
+    value: str | float | None, name: str, record: SourceRecord, warnings: list[Message], link: str = ""
+) -> Cell:
     """Return a cell with what fits in one; what had to be cut is added to the warnings."""
     if not isinstance(value, str):
         return Cell(value, link)
     kept = storable(value)
     if kept.endswith("…") and not value.endswith("…"):
-        warnings.append(f"{record.source.code}: {name} was cut to the 32,767 characters that a cell holds.")
+        warnings.append(
+            Message(
+                "{code}: {name} was cut to the 32,767 characters that a cell holds.", code=record.source.code, name=name
+            )
+        )
     return Cell(kept, link)
 
 

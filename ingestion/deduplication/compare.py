@@ -20,7 +20,7 @@ from ingestion.deduplication.versions import order_versions
 from ingestion.types.outcome import Outcome
 from ingestion.types.source import Relation
 from ingestion.web.urls import normal_url, url_of_any_language
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import NO_MESSAGE, Message, join_messages
 from rag_engine.types.document import UNDATED
 
 # Bands and rows of the hash table for texts: a similarity s is found with the chance 1 - (1 - s^rows)^bands, which is
@@ -166,7 +166,7 @@ def name_copied(candidate: ComparedSource, others: Iterable[ComparedSource], con
     relation = Relation(candidate.code, duplicate_of=of, how=_COMPARED["same_text"], similarity=similarity)
     # Of a file that was added the code is its path.
     message = _said_of_copy("same_text", Path(of).name, similarity)
-    return Outcome("done", "same_text", f"{message} {kept_sentence('As a local file it is kept too.')}", relation)
+    return Outcome("done", "same_text", join_messages([message, Message("As a local file it is kept too.")]), relation)
 
 
 def _drop_same_works(
@@ -225,7 +225,7 @@ def _outcome(
         similarity = round(jaccard(member.hashes, by_code[later[0]].hashes), 3)
         work = preferred.get(last, last)
         evidence = Relation(work, version=label, superseded=since, how="text", similarity=similarity)
-        message = kept_sentence(
+        message = Message(
             "{code} is a newer version of it." if since == UNDATED else "{code} is a newer version of it since {date}.",
             code=last,
             date=since,
@@ -233,11 +233,11 @@ def _outcome(
         return Outcome("skipped", "superseded", message, evidence)
     head = preferred.get(code, code)
     if head == code:
-        return Outcome("done", "", "", Relation(code, version=label))
+        return Outcome("done", "", NO_MESSAGE, Relation(code, version=label))
     # Members of one work need not be twins of its head themselves: es may be known by fr, and fr by en.
     twin = sureness.get(frozenset((code, head))) or next(one for pair, one in sureness.items() if code in pair)
     evidence = Relation(head, translation_of=head, version=label, how=twin.how, similarity=twin.similarity)
-    message = kept_sentence("It is a translation of {code}, which answers in its place.", code=head)
+    message = Message("It is a translation of {code}, which answers in its place.", code=head)
     return Outcome("skipped", "translation", message, evidence)
 
 
@@ -254,17 +254,17 @@ def _rejection(duplicates: dict[str, _Duplicate], code: str, outcomes: dict[str,
     return Outcome("rejected", found.reason, _said_of_copy(found.reason, kept, found.similarity), evidence)
 
 
-def _said_of_copy(reason: _DuplicateReason, kept: str, similarity: float) -> str:
+def _said_of_copy(reason: _DuplicateReason, kept: str, similarity: float) -> Message:
     kept += f" ({similarity:.0%})" if similarity < 1 else ""
     match reason:
         case "same_content":
-            return kept_sentence("It has the same content as {kept}, which is kept.", kept=kept)
+            return Message("It has the same content as {kept}, which is kept.", kept=kept)
         case "same_address":
-            return kept_sentence("It has the same address as {kept}, which is kept.", kept=kept)
+            return Message("It has the same address as {kept}, which is kept.", kept=kept)
         case "same_text":
-            return kept_sentence("It has nearly the same text as {kept}, which is kept.", kept=kept)
+            return Message("It has nearly the same text as {kept}, which is kept.", kept=kept)
         case "same_work":
-            return kept_sentence("It has the title and most of the text of {kept}, which is kept.", kept=kept)
+            return Message("It has the title and most of the text of {kept}, which is kept.", kept=kept)
 
 
 @dataclass(frozen=True, slots=True)

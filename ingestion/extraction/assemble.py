@@ -11,6 +11,7 @@ from itertools import accumulate
 from typing import Literal
 
 from ingestion.extraction.table_grid import TableGrid
+from rag_engine.messages import Message
 from rag_engine.types.document import Block, BlockKind, Box, Line
 
 Joint = Literal[" ", "", "\n", "\n\n"]
@@ -55,7 +56,7 @@ class Draft:
     blocks: Sequence[DraftBlock]
     title: str = ""
     pages: int = 1
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
 
 
 def one_line(text: str) -> str:
@@ -95,9 +96,9 @@ def within(drafts: Iterable[DraftBlock], most: int) -> tuple[list[DraftBlock], b
     return kept, True
 
 
-def too_long(most: int) -> str:
+def too_long(most: int) -> Message:
     """Return the warning that only the beginning of a document was read."""
-    return f"Only its first {most:,} characters were read and can be found; split it into smaller files."
+    return Message(f"Only its first {most:,} characters were read and can be found; split it into smaller files.")
 
 
 def assemble(drafts: Iterable[DraftBlock]) -> tuple[str, tuple[Line, ...], tuple[Block, ...]]:

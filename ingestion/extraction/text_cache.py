@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from ingestion.extraction.cleaning import clean
 from ingestion.extraction.wire import reading_from_json, reading_to_json
 from ingestion.file_reading import FileProperties, FileReading
 from rag_engine.atomic_write import write_atomic
+from rag_engine.messages import dump_json, load_json
 from rag_engine.types.document import ExtractedText
 from rag_engine.workspace import inside
 
@@ -53,7 +53,7 @@ def save_reading(folder: Path, sha256: str, reader: str, reading: CachedReading)
         "cleaned": reading.cleaned,
         "language": reading.language,
     }
-    write_atomic(path, gzip.compress(json.dumps(values, ensure_ascii=False).encode(), compresslevel=1))
+    write_atomic(path, gzip.compress(dump_json(values).encode(), compresslevel=1))
 
 
 def load_reading(folder: Path, sha256: str, reader: str) -> CachedReading | None:
@@ -63,7 +63,7 @@ def load_reading(folder: Path, sha256: str, reader: str) -> CachedReading | None
             content = file.read(_LARGEST + 1)
         if len(content) > _LARGEST:
             return None
-        values: dict[str, Any] = json.loads(content)
+        values: dict[str, Any] = load_json(content.decode())
         if values["reader"] != reader:
             return None
         return CachedReading(reading_from_json(values), values["cleaned"], values["language"])

@@ -1,9 +1,8 @@
-"""Readings of files as messages: JSON between the sandbox and its child, and in the text cache."""
+"""Readings of files as packets: JSON between the sandbox and its child, and in the text cache."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
 from array import array
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Sequence
@@ -12,31 +11,32 @@ from typing import Any
 
 from ingestion.file_reading import FileProperties, FileReading, PlacedLine, PrintedPages
 from rag_engine.confinement.pool import LARGEST_ANSWER
+from rag_engine.messages import Message, dump_json, load_json
 from rag_engine.types.document import Block, Box, ExtractedText, Line
 
 _AS_THEY_ARE = ("text", "pages", "media_type", "title", "ocr_pages", "unread_pages", "warnings")
 _NO_BOX = (nan, nan, nan, nan)
 
-Message = dict[str, Any]
+Packet = dict[str, Any]
 
 
-def reading_to_json(reading: FileReading) -> Message:
+def reading_to_json(reading: FileReading) -> Packet:
     """Return a message that `reading_from_json` turns back into an equal reading."""
     return {"extracted": to_json(reading.extracted), **clues_to_json(reading)}
 
 
-def reading_from_json(fields: Message) -> FileReading:
+def reading_from_json(fields: Packet) -> FileReading:
     """Return the reading of a message; KeyError, TypeError or ValueError for anything else."""
     lines, values = fields["index_lines"], fields["properties"]
     return FileReading(
         from_json(fields["extracted"]),
         FileProperties(**_tupled(values, [one.name for one in dataclasses.fields(FileProperties)])),
         None if lines is None else lines_from_json(lines),
-        fields["index_error"],
+        Message(fields["index_error"]),
     )
 
 
-def clues_to_json(reading: FileReading) -> Message:
+def clues_to_json(reading: FileReading) -> Packet:
     """Return everything of a reading but its text as a message."""
     lines = reading.index_lines
     return {
@@ -46,13 +46,13 @@ def clues_to_json(reading: FileReading) -> Message:
     }
 
 
-def lines_to_json(pages: PrintedPages) -> Message:
+def lines_to_json(pages: PrintedPages) -> Packet:
     """Return a message that `lines_from_json` turns back into equal lines."""
     lines = [(line.text, line.page, *_edges(line.box), line.size, line.bold) for line in pages.lines]
     return {"labels": pages.labels, "margins": pages.margins, "lines": lines, "height": pages.height}
 
 
-def lines_from_json(fields: Message) -> PrintedPages:
+def lines_from_json(fields: Packet) -> PrintedPages:
     """Return the lines of a message; KeyError, TypeError or ValueError for anything else."""
     lines = tuple(
         PlacedLine(text, page, Box(x0, y0, x1, y1), size, bold)
@@ -62,7 +62,7 @@ def lines_from_json(fields: Message) -> PrintedPages:
     return PrintedPages(tuple(map(str, fields["labels"])), margins, lines, float(fields["height"]))
 
 
-def to_json(extracted: ExtractedText) -> Message:
+def to_json(extracted: ExtractedText) -> Packet:
     """Return a message that `from_json` turns back into an equal text.
 
     A text has as many lines as everything else has parts. They are packed, a column each: writing and reading their
@@ -81,7 +81,7 @@ def to_json(extracted: ExtractedText) -> Message:
     }
 
 
-def from_json(fields: Message) -> ExtractedText:
+def from_json(fields: Packet) -> ExtractedText:
     """Return the text that `to_json` was given; KeyError, TypeError or ValueError for anything else."""
     edges = _unpacked("d", fields["edges"])
     boxes = [
@@ -99,7 +99,7 @@ def from_json(fields: Message) -> ExtractedText:
     )
 
 
-def _tupled(fields: Message, names: Iterable[str]) -> Message:
+def _tupled(fields: Packet, names: Iterable[str]) -> Packet:
     """Return the fields of these names, with the tuples that JSON made lists of."""
     return {name: tuple(fields[name]) if isinstance(fields[name], list) else fields[name] for name in names}
 
@@ -118,17 +118,17 @@ def _unpacked(kind: str, packed: str) -> array[Any]:
     return numbers
 
 
-def encode(message: Message) -> bytes:
+def encode(packet: Packet) -> bytes:
     """Return the bytes of a message; ValueError if it is longer than LARGEST_ANSWER."""
-    body = json.dumps(message, separators=(",", ":")).encode("ascii")
+    body = dump_json(packet).encode("ascii")
     if len(body) > LARGEST_ANSWER:
         raise ValueError(f"message of {len(body):,} bytes; the limit is {LARGEST_ANSWER:,}")
     return body
 
 
-def decode(body: bytes) -> Message:
+def decode(body: bytes) -> Packet:
     """Return the message of these bytes; ValueError if they are no message of ours."""
-    message = json.loads(body)
-    if not isinstance(message, dict):
+    packet = load_json(body.decode())
+    if not isinstance(packet, dict):
         raise ValueError("message is not an object")
-    return message
+    return packet

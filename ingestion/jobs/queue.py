@@ -14,7 +14,9 @@ from ingestion.jobs.kinds import KINDS
 from ingestion.records.source_store import now
 from ingestion.types.run import PHASES, ControlSignal, Progress, RunRequest
 from rag_engine.conversations.person import LOCAL, Person
+from rag_engine.messages import Message, dump_json, load_json
 from rag_engine.storage.catalog import Catalog
+from rag_engine.storage.schema import MessageText
 
 RunStatus = Literal["queued", "running", "paused", "done", "failed", "cancelled"]
 
@@ -32,7 +34,7 @@ runs = sql.Table(
     sql.Column("status", sql.String, nullable=False, index=True),
     sql.Column("progress", sql.String, nullable=False, default=""),
     sql.Column("results", sql.String, nullable=False, default="[]"),
-    sql.Column("message", sql.String, nullable=False, default=""),
+    sql.Column("message", MessageText, nullable=False, default=""),
     sql.Column("signal", sql.String, nullable=False, default=""),
     sql.Column("queued", sql.String, nullable=False),
     sql.Column("started", sql.String, nullable=False, default=""),
@@ -52,7 +54,7 @@ class Run:
     status: RunStatus
     progress: Progress | None
     results: Sequence[Mapping[str, Any]]
-    message: str
+    message: Message
     signal: ControlSignal
     queued: str
     started: str
@@ -149,7 +151,7 @@ class JobQueue:
 
     def beat(self, id: int, progress: Progress | None) -> ControlSignal:
         """Note that the run's worker lives and how far it is; return the control signal."""
-        return self._set(id, heartbeat=time.time(), progress=json.dumps(asdict(progress)) if progress else "").signal
+        return self._set(id, heartbeat=time.time(), progress=dump_json(asdict(progress)) if progress else "").signal
 
     def advance(self, id: int) -> None:
         """Note that the run has got somewhere, so that being interrupted now does not count against it."""
@@ -159,7 +161,7 @@ class JobQueue:
         """Record the end of the run and return it; the title of its last source is not kept."""
         run = self.find(id)
         progress = _at_rest(run.progress if run else None, status)
-        return self._set(id, status=status, results=json.dumps(results), message=message, progress=progress)
+        return self._set(id, status=status, results=dump_json(results), message=message, progress=progress)
 
     def forget_current(self) -> None:
         """Forget the present and last sources of runs.
@@ -181,7 +183,7 @@ class JobQueue:
             run = _run(row)
             if any(one.get("failure") for one in run.results):
                 results = [{**one, "failure": ""} for one in run.results]
-                self._set(run.id, results=json.dumps(results), message="")
+                self._set(run.id, results=dump_json(results), message="")
 
     def cancel(self, id: int, message: str = "") -> None:
         """End a waiting run at once with the message, a running one after the file it is at."""
@@ -216,7 +218,7 @@ def _run(row: Sequence[Any]) -> Run:
     values = dict(zip(runs.c.keys(), row, strict=True))
     decoded = {
         "arguments": json.loads(values["arguments"]),
-        "results": json.loads(values["results"]),
+        "results": load_json(values["results"]),
         "progress": _progress(values["progress"]),
         "person": Person(**json.loads(values["person"])) if values["person"] else LOCAL,
     }
@@ -233,7 +235,7 @@ def _at_rest(progress: Progress | None, status: RunStatus) -> str:
 def _progress(stored: str) -> Progress | None:
     if not stored:
         return None
-    values: dict[str, Any] = json.loads(stored)
+    values: dict[str, Any] = load_json(stored)
     # JSON has no tuples.
     values |= {name: tuple(one) for name, one in values.items() if isinstance(one, list)}
     return Progress(**values)

@@ -12,7 +12,7 @@ from ingestion import workspace as folders
 from ingestion.file_names import file_hash, safe_name
 from ingestion.jobs.queue import JobQueue, Run
 from rag_engine.atomic_write import replacing
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.workspace import is_inside
 
 _SETTLED = ("indexed", "unchanged", "rejected")
@@ -75,7 +75,7 @@ def remove_erased(workspace: Path, jobs: JobQueue, document_id: str) -> None:
             shutil.rmtree(path.parent, ignore_errors=True)
 
 
-def kept_uploads(workspace: Path, run: Run) -> str:
+def kept_uploads(workspace: Path, run: Run) -> Message:
     """Return a sentence on the uploads that stay in the workspace after the run, for the person.
 
     Empty when there are none.
@@ -83,8 +83,8 @@ def kept_uploads(workspace: Path, run: Run) -> str:
     kept = [Path(path) for path in _uploads(workspace, run) if upload_name(workspace, path) not in _finished(run)]
     names = ", ".join(path.name for path in kept if path.exists())
     if not names:
-        return ""
-    return kept_sentence(
+        return NO_MESSAGE
+    return Message(
         "Kept in {folder}, since they are not in the collection: {names}.",
         folder=folders.uploads(workspace),
         names=names,

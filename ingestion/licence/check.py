@@ -23,8 +23,8 @@ from ingestion.types.outcome import Outcome, OutcomeReason, OutcomeStatus, Refus
 from ingestion.types.source import Fetched, SeedSource
 from ingestion.web.trusted_domains import domain_mark
 from rag_engine.errors import BackendError
+from rag_engine.messages import NO_MESSAGE, Message, join_messages
 from rag_engine.text.folding import fold_in_place
-from rag_engine.text.templates import kept_sentence
 
 if TYPE_CHECKING:
     from ingestion.protocols import Extractor, LanguageModel
@@ -35,9 +35,9 @@ _ENDS: dict[Light, tuple[OutcomeStatus, OutcomeReason]] = {
     "RED": ("rejected", "licence_reserved"),
 }
 _SUBJECTS = {
-    "part": kept_sentence("a part of it such as a picture"),
+    "part": Message("a part of it such as a picture"),
     "data": "data",
-    "quoted": kept_sentence("material from elsewhere"),
+    "quoted": Message("material from elsewhere"),
 }
 # Gives a page after its scripts ran; None where there is no browser.
 Render = Callable[[str], Fetched | None]
@@ -82,7 +82,7 @@ def judge_licence(
     except Refusal as refusal:
         return refusal.outcome(verdict)
     if reading.catalogue:
-        message = kept_sentence(
+        message = Message(
             "A {kind} catalogue: each of its records has a separate licence status.", kind=reading.catalogue
         )
         return Outcome("done", "licence_unclear", message, decide((*marks, *reading.marks)))
@@ -94,7 +94,7 @@ def judge_licence(
     if reading.refused is not None and not any(mark.light == "GREEN" for mark in marks):
         # Whatever its licence, nothing can be done with a file that cannot be read.
         refused = reading.refused
-        return Outcome(refused.status, refused.reason, str(refused), decide(marks), refused.retryable)
+        return Outcome(refused.status, refused.reason, refused.message, decide(marks), refused.retryable)
     verdict, messages = _weigh(marks, reading.texts, language_model, seconds)
     return _outcome(verdict, (*reading.warnings, *messages))
 
@@ -111,7 +111,7 @@ def _with_scripts(reading: Reading, url: str, render: Render) -> Reading:
     except Refusal as refusal:
         return replace(
             reading,
-            warnings=(*reading.warnings, kept_sentence("A browser could not show the page: {error}", error=refusal)),
+            warnings=(*reading.warnings, Message("A browser could not show the page: {error}", error=refusal)),
         )
     if fetched is None:
         return reading
@@ -124,7 +124,7 @@ def _with_terms(reading: Reading, fetch: Fetch, extractor: Extractor | None, fol
     try:
         terms = read_address(reading.terms, fetch, extractor, folder)
     except Refusal as refusal:
-        warning = kept_sentence("The terms at {url} could not be read: {error}", url=reading.terms, error=refusal)
+        warning = Message("The terms at {url} could not be read: {error}", url=reading.terms, error=refusal)
         return replace(reading, warnings=(*reading.warnings, warning))
     marks = tuple(replace(mark, place=f"{mark.place} of {reading.terms}") for mark in terms.marks)
     return replace(reading, marks=(*reading.marks, *marks), texts=(*reading.texts, *terms.texts))
@@ -146,13 +146,13 @@ def _listed(source: SeedSource) -> tuple[LicenceMark, ...]:
 
 def _weigh(
     marks: Sequence[LicenceMark], texts: Sequence[str], language_model: LanguageModel | None, seconds: float
-) -> tuple[LicenceVerdict, tuple[str, ...]]:
+) -> tuple[LicenceVerdict, tuple[Message, ...]]:
     """Return the verdict of all marks, with the model's where they decide nothing."""
     verdict = _with_language(decide(marks))
     if verdict.light != "YELLOW" or verdict.conflict:
         return verdict, ()
     if language_model is None:
-        return verdict, (kept_sentence("No language model was asked."),)
+        return verdict, (Message("No language model was asked."),)
     mark, language, message = ask_model(language_model, texts, seconds=seconds)
     if mark is not None:
         verdict = replace(decide((*marks, mark)), language=language)
@@ -169,34 +169,34 @@ def _with_language(verdict: LicenceVerdict) -> LicenceVerdict:
     return replace(verdict, language=identify_language(decided[0].quote))
 
 
-def _sentence(verdict: LicenceVerdict, notes: Sequence[str]) -> str:
+def _sentence(verdict: LicenceVerdict, notes: Sequence[Message]) -> Message:
     telling = [mark for mark in verdict.marks if mark.score > 0 or mark.layer == "model"] or list(verdict.marks)
     quoted = "; ".join(f"{mark.place}: “{mark.quote[:120]}”" for mark in telling[:3])
-    limits = kept_sentence("Restrictions: {restrictions}.", restrictions=", ".join(verdict.restrictions))
-    evidence = kept_sentence("Evidence: {quoted}.", quoted=quoted)
+    limits = Message("Restrictions: {restrictions}.", restrictions=", ".join(verdict.restrictions))
+    evidence = Message("Evidence: {quoted}.", quoted=quoted)
     match verdict.light:
         case "GREEN":
-            opening = kept_sentence("Free to use under {licence}.", licence=verdict.licence)
+            opening = Message("Free to use under {licence}.", licence=verdict.licence)
         case "RED":
-            opening = kept_sentence("Rights are reserved ({licence}).", licence=verdict.licence)
+            opening = Message("Rights are reserved ({licence}).", licence=verdict.licence)
         case _ if verdict.conflict:
-            opening = kept_sentence("Its licence statements contradict each other.")
+            opening = Message("Its licence statements contradict each other.")
         case _:
             opening = _open(verdict)
-    return " ".join(filter(None, (opening, limits if verdict.restrictions else "", evidence if quoted else "", *notes)))
+    return join_messages([opening, limits if verdict.restrictions else "", evidence if quoted else "", *notes])
 
 
-def _open(verdict: LicenceVerdict) -> str:
+def _open(verdict: LicenceVerdict) -> Message:
     """Return why nothing is decided: nothing is said, nothing clear, or something about another thing."""
     subjects = [_SUBJECTS[mark.subject] for mark in verdict.marks if mark.subject in _SUBJECTS and mark.licence]
     if subjects:
-        return kept_sentence("Its licence statement is about {subject}, not about the document.", subject=subjects[0])
+        return Message("Its licence statement is about {subject}, not about the document.", subject=subjects[0])
     if named := next((mark.licence for mark in verdict.marks if mark.rule == "name-alone"), ""):
-        return kept_sentence("It names {licence} without saying for what.", licence=named)
-    return kept_sentence("No licence statement found.")
+        return Message("It names {licence} without saying for what.", licence=named)
+    return Message("No licence statement found.")
 
 
-def _outcome(verdict: LicenceVerdict, notes: Sequence[str] = (), *, local: bool = False) -> Outcome:
+def _outcome(verdict: LicenceVerdict, notes: Sequence[Message] = (), *, local: bool = False) -> Outcome:
     """Return the end of the check.
 
     A file of the analyst goes on with any light, which is recorded.
@@ -205,9 +205,8 @@ def _outcome(verdict: LicenceVerdict, notes: Sequence[str] = (), *, local: bool 
     message = _sentence(verdict, notes)
     if local:
         status = "done"
-        message += " " + kept_sentence(
-            "The file is local and is used under any licence; the licence status is recorded."
-        )
+        local_note = Message("The file is local and is used under any licence; the licence status is recorded.")
+        message = join_messages([message, local_note])
     return Outcome(status, "licence_conflict" if verdict.conflict else reason, message, verdict)
 
 
@@ -255,7 +254,7 @@ def _restrictions(marks: Sequence[LicenceMark]) -> tuple[str, ...]:
 
 def ask_model(
     language_model: LanguageModel, texts: Sequence[str], *, seconds: float
-) -> tuple[LicenceMark | None, str, str]:
+) -> tuple[LicenceMark | None, str, Message]:
     """Return the model's mark, the language of its quotation, and a message where it was not believed.
 
     No mark without a model that answers in time. A GREEN needs a quotation that is in the text and has words of
@@ -263,23 +262,21 @@ def ask_model(
     """
     text = tidy_text("\n\n".join(texts))[:SNIPPET]
     if not text:
-        return None, "", kept_sentence("There was no text for the language model to judge.")
+        return None, "", Message("There was no text for the language model to judge.")
     try:
         reply = language_model.complete_json(LICENCE_RULES, licence_message(text), LICENCE_SCHEMA, seconds=seconds)
     except BackendError as error:
-        return None, "", kept_sentence("The language model did not judge the licence: {error}", error=error)
+        return None, "", Message("The language model did not judge the licence: {error}", error=error)
     decision, licence, language, quote = (reply.get(key) for key in ("decision", "licence", "language", "quote"))
     if decision not in ("GREEN", "YELLOW", "RED") or not isinstance(quote, str):
-        message = kept_sentence(
-            "The language model {model} gave no usable answer on the licence.", model=language_model.name
-        )
+        message = Message("The language model {model} gave no usable answer on the licence.", model=language_model.name)
         return None, "", message
     language_code = language[:2].lower() if isinstance(language, str) else ""
     place = f"model {language_model.name}"
     if decision == "YELLOW":
-        return LicenceMark("model", "YELLOW", "", 0.0, quote[:_MOST], place), language_code, ""
+        return LicenceMark("model", "YELLOW", "", 0.0, quote[:_MOST], place), language_code, NO_MESSAGE
     if reason := _disbelief(quote, text, decision == "GREEN"):
-        message = kept_sentence(
+        message = Message(
             "The language model {model} said {decision}, which is not believed: {why}.",
             model=language_model.name,
             decision=decision,
@@ -290,7 +287,7 @@ def ask_model(
     name = name_of_text(quote) or (UNCLEAR if decision == "GREEN" else RESERVED)
     if decision == "GREEN" and isinstance(licence, str) and name == UNCLEAR:
         name = "Reuse granted"
-    return LicenceMark("model", decision, name, score_of("strong"), quote[:_MOST], place), language_code, ""
+    return LicenceMark("model", decision, name, score_of("strong"), quote[:_MOST], place), language_code, NO_MESSAGE
 
 
 def _disbelief(quote: str, text: str, green: bool) -> str:

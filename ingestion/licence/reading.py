@@ -24,8 +24,8 @@ from ingestion.types.outcome import Refusal
 from ingestion.types.source import Fetched
 from ingestion.web.html import parse
 from ingestion.web.page import read_page
+from rag_engine.messages import Message
 from rag_engine.text.folding import fold_in_place
-from rag_engine.text.templates import kept_sentence
 from rag_engine.types.document import ExtractedText
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Reading:
     marks: tuple[LicenceMark, ...] = ()
     texts: tuple[str, ...] = ()
     terms: str = ""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     refused: Refusal | None = None
     scripts: bool = False
     catalogue: CatalogueKind = ""
@@ -89,7 +89,7 @@ def read_html(page: bytes, url: str, charset: str = "") -> Reading:
     """Return a page's statements to machines and to people, and the address of its site's terms."""
     root = parse(page[:MOST_BYTES], charset)
     if root is None:
-        return Reading(warnings=("The page is empty.",))
+        return Reading(warnings=(Message("The page is empty."),))
     text = text_of(root)
     footer = read_statements(text.footer or text.whole[-FOOT:], "footer")
     quoted = {(mark.light, mark.quote) for mark in footer}
@@ -117,7 +117,7 @@ def _of_a_box(mark: LicenceMark) -> LicenceMark:
 def read_local(path: Path, extractor: Extractor | None) -> Reading:
     """Return a file by its own words and metadata; a page saved as HTML by its marks as well."""
     if not path.is_file():
-        return Reading(warnings=(kept_sentence("{file} is not there.", file=path.name),))
+        return Reading(warnings=(Message("{file} is not there.", file=path.name),))
     marks: list[LicenceMark] = []
     if path.stat().st_size <= _READ_BYTES:
         raw = path.read_bytes()
@@ -126,12 +126,12 @@ def read_local(path: Path, extractor: Extractor | None) -> Reading:
         elif path.suffix.lower() in (".html", ".htm", ".xhtml"):
             return replace(read_html(raw, ""), terms="")
     if extractor is None:
-        warning = kept_sentence("The text of {file} was not read: there is no extractor.", file=path.name)
+        warning = Message("The text of {file} was not read: there is no extractor.", file=path.name)
         return Reading(tuple(marks), warnings=(warning,))
     try:
         extracted = extractor.read(path).extracted
     except Refusal as refusal:
-        warning = kept_sentence("The text of {file} was not read: {error}", file=path.name, error=refusal)
+        warning = Message("The text of {file} was not read: {error}", file=path.name, error=refusal)
         return Reading(tuple(marks), warnings=(warning,), refused=refusal)
     statements = document_statements(extracted)
     opening = pages_of(extracted)[:2]

@@ -25,6 +25,7 @@ from ingestion.protocols import LanguageModel
 from ingestion.types.description import FieldName, FieldValue
 from rag_engine.errors import BackendError
 from rag_engine.geography import Gazetteer, canonical_country
+from rag_engine.messages import Message
 from rag_engine.prompts import one_line
 from rag_engine.text.folding import fold
 
@@ -45,7 +46,7 @@ class ModelReply:
     """The values of a model's answer that the text confirms, with warnings on the dropped ones."""
 
     values: tuple[FieldValue, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
 
 
 class _ReplyReader:
@@ -55,7 +56,7 @@ class _ReplyReader:
         self._text = text
         self._words = list(takewhile(lambda word: word.end <= shown, text.words))
         self._joined = " " + " ".join(word.folded for word in self._words) + " "
-        self.warnings: list[str] = []
+        self.warnings: list[Message] = []
 
     def quoted(self, field: FieldName, value: str, quote: str, sure: float = _QUOTED) -> list[FieldValue]:
         """Return a value with the sentence of its quotation; none, and a warning, if the text lacks it."""
@@ -72,7 +73,7 @@ class _ReplyReader:
 
     def drop(self, field: FieldName, value: str, why: str) -> None:
         """Say why a value is left out."""
-        self.warnings.append(f"The model's {field} {one_line(value, limit=60)!r} was left out: {why}.")
+        self.warnings.append(Message(f"The model's {field} {one_line(value, limit=60)!r} was left out: {why}."))
 
     def numbers_missing(self, prose: str) -> list[str]:
         """Return the numbers of a text that the document does not have."""
@@ -101,7 +102,7 @@ def ask_model(
     taxonomy: Taxonomy,
     *,
     seconds: float,
-) -> tuple[Mapping[str, object] | None, tuple[str, ...]]:
+) -> tuple[Mapping[str, object] | None, tuple[Message, ...]]:
     """Return the model's answer under the schema and warnings; a broken answer is asked for once more.
 
     The answer is None after two failures. `seconds` is the limit of a short request. A model that runs out of time is
@@ -109,21 +110,21 @@ def ask_model(
     """
     rules, schema = prompt_for(taxonomy)
     user = description_message(cleaned, title)
-    warnings: list[str] = []
+    warnings: list[Message] = []
     for attempt in (1, 2):
         try:
             reply = language_model.complete_json(rules, user, schema, seconds=seconds)
         except BackendError as error:
-            fault = str(error)
+            fault: str = error.message
             if isinstance(error, ModelTimeoutError):
-                warnings.append(f"Model {language_model.name}: {fault}")
+                warnings.append(Message(f"Model {language_model.name}: {fault}"))
                 break
         else:
             missing = [key for key in ("title", "document_type", "description") if key not in reply]
             if not missing:
                 return reply, tuple(warnings)
             fault = f"the answer has no {', '.join(missing)}"
-        warnings.append(f"Model {language_model.name}, attempt {attempt}: {fault}")
+        warnings.append(Message(f"Model {language_model.name}, attempt {attempt}: {fault}"))
         user = description_message(cleaned, title, fault=fault)
     return None, tuple(warnings)
 
@@ -170,7 +171,7 @@ def _labelled(name: FieldName, entry: tuple[str, str], taxonomy: Taxonomy, reade
     known = {fold(one): one for one in taxonomy.labels(name)}
     if found := known.get(fold(label.strip())):
         return reader.quoted(name, found, quote)
-    reader.warnings.append(f"The model gave {name} the unknown label {one_line(label, limit=60)!r}.")
+    reader.warnings.append(Message(f"The model gave {name} the unknown label {one_line(label, limit=60)!r}."))
     return []
 
 
@@ -178,7 +179,7 @@ def _countries(entries: Sequence[tuple[str, str]], gazetteer: Gazetteer, reader:
     for name, quote in entries:
         country = canonical_country(name, gazetteer)
         if country is None:
-            reader.warnings.append(f"The model named {one_line(name, limit=60)!r}, which is no country.")
+            reader.warnings.append(Message(f"The model named {one_line(name, limit=60)!r}, which is no country."))
         else:
             yield from reader.quoted("countries", country, quote)
 
@@ -223,9 +224,9 @@ def _date(entry: tuple[str, str], reader: _ReplyReader, today: date) -> list[Fie
     text, quote = entry[0].strip(), entry[1]
     recent = {today.isoformat(), (today - timedelta(days=1)).isoformat()}
     if text and (not _ISO_DATE.fullmatch(text) or not _is_calendar_date(text)):
-        reader.warnings.append(f"The model's date {one_line(text, limit=40)!r} is no ISO date.")
+        reader.warnings.append(Message(f"The model's date {one_line(text, limit=40)!r} is no ISO date."))
     elif text in recent or text > today.isoformat()[: len(text)]:
-        reader.warnings.append(f"The model's date {text} is the day of the question or is in the future.")
+        reader.warnings.append(Message(f"The model's date {text} is the day of the question or is in the future."))
     elif text and not any(one.value.startswith(text) for first in (True, False) for one in _dates(quote, first)):
         reader.drop("date", text, "its quotation does not say it")
     elif text:

@@ -15,7 +15,7 @@ from ingestion.types.source import Fetched, Validators
 from ingestion.web.links import suffix_of
 from ingestion.web.page import Page, read_page
 from ingestion.web.response import PAGES_ONLY, NotAPage, looks_like_file
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message
 
 _PAGES = ("", "html", "htm", "xhtml", "php", "asp", "aspx", "jsp")
 
@@ -32,9 +32,7 @@ def fetch_with_browser(web: Web, open_browser: OpenBrowser, url: str, into: Path
             raise
         browser = open_browser()
         if browser is None:
-            raise refusal.again(
-                help=kept_sentence("There is no browser to try it with: install Chromium.")
-            ) from refusal
+            raise refusal.again(help=Message("There is no browser to try it with: install Chromium.")) from refusal
         return browser.render(url) if suffix_of(url) in _PAGES else browser.download(url, into)
 
 

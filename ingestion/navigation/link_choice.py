@@ -14,7 +14,7 @@ from ingestion.protocols import LanguageModel
 from ingestion.web.link_vocabulary import load_page_words, words_of
 from ingestion.web.links import DOCUMENT_SUFFIXES, FILE_SUFFIXES, PageLink, path_of, says_nothing, suffix_of
 from rag_engine.errors import BackendError
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import NO_MESSAGE, Message, join_messages
 
 _MOST_WORDS = 40
 _CODE = re.compile(r"(?<![^\W_])(EN|IT|ES|FR|DE|PT|TR|NO|NL)(?![^\W_])")
@@ -122,7 +122,7 @@ def expected_languages(page_language: str, preferred: Sequence[str]) -> tuple[st
 
 def why_off_topic(
     link: PageLink, *, expected: str, page_name: str, language_model: LanguageModel | None, seconds: float
-) -> str:
+) -> Message:
     """Return why a link is not followed from a page in search of `expected`, "" if it is.
 
     Rules accept a link that is like the title or holds a policy word. They also accept a link that only says
@@ -131,12 +131,12 @@ def why_off_topic(
     """
     named = repr(link.name[:100]) if link.name else link.url[:200]
     if is_excluded(link):
-        return kept_sentence("The link {link} leads to no document.", link=named)
+        return Message("The link {link} leads to no document.", link=named)
     alike = max(link_similarity(link, expected), link_similarity(link, page_name))
     offering = says_nothing(link.text) and not link.context
     if alike >= load_page_words().thresholds.similar_title or policy_word(link) or offering:
-        return ""
-    without = kept_sentence(
+        return NO_MESSAGE
+    without = Message(
         "The link {link} is not like the expected title ({alike}) and holds no policy word.",
         link=named,
         alike=f"{alike:.2f}",
@@ -147,11 +147,10 @@ def why_off_topic(
         question = link_message(expected, page_name, text=link.name, address=link.url)
         reply = language_model.complete_json(LINK_RULES, question, LINK_SCHEMA, seconds=seconds)
     except BackendError as error:
-        return (
-            f"{without} {kept_sentence('{model} could not be asked: {error}', model=language_model.name, error=error)}"
-        )
+        failed = Message("{model} could not be asked: {error}", model=language_model.name, error=error)
+        return join_messages([without, failed])
     reason = " ".join(str(reply.get("reason", "")).split())[:300]
-    return "" if reply.get("relevant") is True else kept_sentence("The link {link}: {why}", link=named, why=reason)
+    return NO_MESSAGE if reply.get("relevant") is True else Message("The link {link}: {why}", link=named, why=reason)
 
 
 def is_excluded(link: PageLink) -> bool:

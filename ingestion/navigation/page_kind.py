@@ -14,7 +14,7 @@ from ingestion.web.links import PageLink, says_nothing
 from ingestion.web.page import Page
 from ingestion.web.urls import url_of_any_language
 from rag_engine.errors import BackendError
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import NO_MESSAGE, Message
 
 _SHOWN_LINKS = 20
 
@@ -28,9 +28,9 @@ class PageVerdict:
 
     kind: PageKind
     confidence: float
-    why: str
+    why: Message
     candidates: tuple[RankedLink, ...] = ()
-    warning: str = ""
+    warning: Message = NO_MESSAGE
 
 
 def page_kind(
@@ -52,7 +52,7 @@ def page_kind(
     listed = [link for link in page.links if link.standing and is_policy_link(link, page)]
     share = link_share(page)
     if len(listed) >= words.thresholds.directory_links and share >= words.thresholds.directory_link_share:
-        why = kept_sentence(
+        why = Message(
             "{count} links hold a policy word; links are {share} of its text.", count=len(listed), share=f"{share:.0%}"
         )
         return PageVerdict("directory", words.confidence["directory"], why)
@@ -61,10 +61,10 @@ def page_kind(
     if offers:
         candidates = rank_links(offers, title, languages)
         best = candidates[0].link
-        why = kept_sentence("The link {link!r} offers a document.", link=best.name[:100] or best.url)
+        why = Message("The link {link!r} offers a document.", link=best.name[:100] or best.url)
         return PageVerdict("landing", words.confidence["landing"], why, candidates)
     rule = PageVerdict(
-        "content", words.confidence["content"], kept_sentence("Neither a list of policies nor a link to a document.")
+        "content", words.confidence["content"], Message("Neither a list of policies nor a link to a document.")
     )
     if language_model is None or page.needs_scripts:
         return rule
@@ -120,11 +120,12 @@ def _asked(
     try:
         reply = language_model.complete_json(PAGE_KIND_RULES, user, PAGE_KIND_SCHEMA, seconds=seconds)
     except BackendError as error:
-        warning = kept_sentence(
+        warning = Message(
             "{model} could not be asked what kind of page it is: {error}", model=language_model.name, error=error
         )
         return PageVerdict(rule.kind, rule.confidence, rule.why, warning=warning)
-    why = f"{language_model.name}: {' '.join(str(reply.get('reason', '')).split())[:300]}"
+    reason = " ".join(str(reply.get("reason", "")).split())[:300]
+    why = Message("{what}: {error}", what=language_model.name, error=reason)
     number = reply.get("link")
     if reply.get("kind") == "directory" and shown:
         return PageVerdict("directory", words.confidence["model"], why)
@@ -133,7 +134,7 @@ def _asked(
         return PageVerdict("landing", words.confidence["model"], why, chosen)
     if reply.get("kind") == "content":
         return PageVerdict("content", words.confidence["model"], why)
-    warning = kept_sentence(
+    warning = Message(
         "{model} named no page kind that fits: {reply}", model=language_model.name, reply=str(reply)[:200]
     )
     return PageVerdict(rule.kind, rule.confidence, rule.why, warning=warning)

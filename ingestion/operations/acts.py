@@ -14,6 +14,7 @@ from ingestion.records.audit import AuditEntry, append_entry, begun, name_begun
 from ingestion.records.source_store import now
 from rag_engine.conversations.person import Person, PersonRole
 from rag_engine.errors import InputError
+from rag_engine.messages import Message, change_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ def check_role(person: Person, act: DeclaredAct) -> None:
         if person.role == "reader"
         else "{act} takes the role admin; you are a curator.",
         help="An admin can give it to you, on the People tab of the Admin page or with `sextant people set`.",
-        act=act.title,
+        act=Message(act.title),
     )
 
 
@@ -141,7 +142,7 @@ def signed(desk: ActingPlace, author: str) -> str:
 def name_act(desk: ActingPlace, on: str, by: str = "") -> None:
     """Enter the object of the act under way by a name for the log, before anything changes."""
     person = desk.person
-    name_begun(on, (by if person.key else by.strip()) or person.name)
+    name_begun(Message(on), (by if person.key else by.strip()) or person.name)
 
 
 def enter(desk: ActingPlace, on: str, note: str = "", by: str = "", act: str = "") -> None:
@@ -162,4 +163,4 @@ def entered_as_begun(desk: ActingPlace, name: str, on: str, note: str = "", by: 
 def _entry(desk: ActingPlace, name: str, on: str, note: str = "", by: str = "") -> AuditEntry:
     person = desk.person
     by = by.strip() if by and not person.key else by
-    return AuditEntry(now(), by or person.name, person.key, name, on, note.strip())
+    return AuditEntry(now(), by or person.name, person.key, name, Message(on), Message(change_texts(note, str.strip)))

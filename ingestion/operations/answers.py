@@ -10,7 +10,7 @@ from ingestion.operations.desk import Desk, queue_action
 from rag_engine.evaluation.answers.accepted_run import find_accepted, require_accepted
 from rag_engine.evaluation.answers.gate import GateResult, accept_answers, ask_gate
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message
 
 
 @act("curator", "Checking the answers")
@@ -35,6 +35,6 @@ def measure_gate(
         check_role(desk.person, every_act()["accept_index"])
         accepted = find_accepted(desk.workspace)
         accept_answers(desk.engine, accepted.request if accepted else AnswersRequest(), progress)
-        enter(desk, kept_sentence("answers accepted"))
+        enter(desk, Message("answers accepted"))
         return None
     return ask_gate(desk.engine, require_accepted(desk.workspace), progress)

@@ -28,9 +28,9 @@ from ingestion.records.people import known_people
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.messages import Message
 from rag_engine.settings import drop_servers
 from rag_engine.storage import schema
-from rag_engine.text.templates import kept_sentence
 
 Shown = Callable[[int, int, str], None]
 
@@ -81,7 +81,7 @@ def keep_backup(desk: ActingPlace, *, progress: Shown = lambda *_: None) -> Back
             "The folder of backups {folder} cannot be made: {error}.",
             help="Make it yourself for the user of the server, or run `sextant backup FILE` in its terminal.",
             folder=folder,
-            error=error.strerror,
+            error=Message(error.strerror or ""),
         ) from error
     return backup(
         desk, folder / f"{desk.workspace.resolve().name}-{datetime.now():%Y-%m-%dT%H-%M-%S}.zip", progress=progress
@@ -135,7 +135,7 @@ def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: No
             dropped = drop_servers(folder)
             for name in dropped:
                 enter(place, name, act="reset_setting")
-            made = kept_sentence("made {made} of {former}", made=restored.made, former=restored.former)
+            made = Message("made {made} of {former}", made=restored.made, former=restored.former)
             enter(place, archive.name, made)
         return replace(restored, without_vectors=missing, dropped_settings=dropped, admins=_admins(folder))
 
@@ -158,7 +158,7 @@ def repair_catalog(desk: ActingPlace) -> CatalogRenewed:
     """Rebuild a destroyed catalog from the log; `read_again` then gives it its texts."""
     _check_catalog(desk.workspace)
     renewed = renew_catalog(desk.workspace)
-    enter(desk, kept_sentence("catalog"))
+    enter(desk, Message("catalog"))
     return renewed
 
 
@@ -167,7 +167,7 @@ def repair_records(desk: ActingPlace) -> RecordsRenewed:
     """Begin new records in the place of destroyed ones; the catalog stays as it is."""
     renewed = renew_records(desk.workspace)
     # There was nowhere to enter its beginning.
-    enter(desk, kept_sentence("records"), act="repair_records")
+    enter(desk, Message("records"), act="repair_records")
     return renewed
 
 
@@ -181,7 +181,7 @@ def read_again(desk: Desk, *, progress: Shown = lambda *_: None) -> ReadAgain:
     restore_corrections(desk)
     damaged = [one.key for one in desk.engine.catalog.damaged_documents()]
     again = read_documents_again(desk.engine, damaged, progress)
-    enter(desk, kept_sentence("{n} documents", n=len(again.read)))
+    enter(desk, Message("{n} documents", n=len(again.read)))
     return again
 
 

@@ -34,6 +34,7 @@ from rag_engine.book_index.anchors import IndexTable
 from rag_engine.conversations.forgetting import forget_in_conversations
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.evaluation.answers.forgetting import forget_in_evaluation
+from rag_engine.messages import Message
 from rag_engine.notebook.notebook import without_document
 from rag_engine.notebook.store import NOTEBOOKS
 from rag_engine.passage_search.example_questions import forget_examples
@@ -41,7 +42,6 @@ from rag_engine.set_aside import kept_aside
 from rag_engine.storage.deletion import Erasure
 from rag_engine.storage.index_entries import OWN_SOURCES, index_sources
 from rag_engine.storage.log import forget_lines
-from rag_engine.text.templates import kept_sentence
 from rag_engine.types.document import DocumentRecord
 from rag_engine.workspace import catalog_file, records_file
 
@@ -269,7 +269,7 @@ def ground(desk: Desk, *, again: bool = False) -> Run:
             help="Apply a table of terms with `sextant index-table FILE --apply`.",
         )
     active = next((one for one in desk.jobs.runs(LATEST_RUNS) if one.action == "ground" and one.active), None)
-    enter(desk, kept_sentence("knowledge base"))
+    enter(desk, Message("knowledge base"))
     return active or queue_action(desk, "ground", {"again": again})
 
 
@@ -326,7 +326,7 @@ def _take_steps(desk: Desk, asked: BegunErasure) -> Erasure:
     elif source_record := records.get(asked.code):
         _exclude(desk, source_record, asked)
     record: DocumentRecord | None = None
-    left: list[str] = []
+    left: list[Message] = []
     for one in desk.engine.collection.documents():
         # Encoded again meanwhile it has another key.
         if one.key == asked.key or (one.source, one.sha256) == (asked.source, asked.sha256):
@@ -345,7 +345,7 @@ def _take_steps(desk: Desk, asked: BegunErasure) -> Erasure:
     # Again, now that nobody finds it any more: an answer that is begun after this holds nothing of it.
     left += _forget(desk, asked.document_id, asked.source, asked.file, redact=asked.redact)
     left += (
-        kept_sentence("its traces in {file}, a database that was damaged", file=_name_in(desk, path))
+        Message("its traces in {file}, a database that was damaged", file=_name_in(desk, path))
         for database in (catalog_file(desk.workspace), records_file(desk.workspace))
         for path in kept_aside(desk.workspace, database.name)
     )
@@ -396,7 +396,7 @@ FORGETTING: Mapping[tuple[str, ...], Callable[[Desk, str, str, bool], None]] = {
 }
 
 
-def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: bool) -> list[str]:
+def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: bool) -> list[Message]:
     """Remove all that repeats a document: replies, comparisons, its description, agreed values.
 
     Return in words what may still hold something of it, for it cannot be read.
@@ -419,7 +419,7 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
     desk.store.forget_description(code)
     forget_lines(desk.workspace, ["correction", "document"], source, code)
     kept = (one.relative_to(desk.workspace).as_posix() for one in unread)
-    return [kept_sentence("its possible traces in {file}, which cannot be read", file=one) for one in kept]
+    return [Message("its possible traces in {file}, which cannot be read", file=one) for one in kept]
 
 
 def _name_in(desk: Desk, path: Path) -> str:

@@ -35,7 +35,7 @@ from rag_engine.evaluation.answers.test_questions import (
 )
 from rag_engine.evaluation.answers.test_results import results_table
 from rag_engine.evaluation.answers.test_runs import measure_test
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import NO_MESSAGE, Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,19 +251,19 @@ def queue_test(desk: Desk, judge: str = "", judge_url: str = "", repeat: int = 1
 @act("curator", "Asking the test questions")
 def ask_test_questions(
     desk: Desk, request: AnswersRequest, progress: Callable[[int, int, str], None] = lambda *_: None
-) -> tuple[RecordedRun, str]:
+) -> tuple[RecordedRun, Message]:
     """Ask every test question and keep the run.
 
     Return it with a warning about questions that were left out.
     """
     run, left_out = measure_test(desk.engine, request, progress)
     named = "; ".join(one.question for one in left_out[:3])
-    warning = kept_sentence(
+    warning = Message(
         "{count} left out, as their documents are no longer in the collection: {questions}.",
         count=len(left_out),
         questions=named,
     )
-    return run, warning if left_out else ""
+    return run, warning if left_out else NO_MESSAGE
 
 
 def _keep(desk: Desk, answers: Sequence[tuple[str, str]]) -> list[AnswerQuestion]:

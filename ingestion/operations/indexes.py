@@ -12,7 +12,7 @@ from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError, WorkspaceError
 from rag_engine.evaluation.answers.accepted_run import KeptRun, find_accepted
 from rag_engine.evaluation.answers.gate import ask_gate
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message
 
 _WAITS = (
     "The old index still answers. The new one waits: `sextant rebuild --accept` puts it in place, "
@@ -53,7 +53,7 @@ def rebuild(
     if not erased:
         finish_erasures(desk)
         children = len(desk.engine.collection.snapshot())
-    enter(desk, "index", kept_sentence("with new vectors") if encode else "")
+    enter(desk, "index", Message("with new vectors") if encode else "")
     return children
 
 

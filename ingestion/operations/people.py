@@ -12,7 +12,7 @@ from ingestion.records.people import give_role, known_people
 from ingestion.spreadsheets.workbook_writer import to_csv
 from rag_engine.conversations.person import Person
 from rag_engine.errors import InputError
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message
 
 
 @act("admin", "Seeing who has which role")
@@ -26,10 +26,10 @@ def set_role(desk: ActingPlace, address: str, role: str) -> Person:
     """Give a person a role, also before the first login; InputError if no admin would be left."""
     before, person = give_role(desk.workspace, address, role)
     if before != person.role:
-        change = kept_sentence(
+        change = Message(
             "role before: {before}, now: {role}" if before else "new, with the role {role}",
-            before=before,
-            role=person.role,
+            before=Message(before or ""),
+            role=Message(person.role),
         )
         enter(desk, person.key, change)
     return person

@@ -14,7 +14,7 @@ from ingestion.operations.desk import LATEST_RUNS, Desk, queue_run
 from ingestion.operations.sources import check_codes
 from ingestion.types.run import PHASES, RunRequest
 from rag_engine.errors import InputError
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message, join_messages
 from rag_engine.text.wording import ENGLISH, Wording
 
 Control = Literal["pause", "resume", "cancel"]
@@ -44,7 +44,7 @@ def unfinished_runs(desk: Desk) -> list[Run]:
     return sorted((one for one in found if one.action == "run"), key=lambda one: one.id)
 
 
-def describe_request(request: RunRequest, named: int = 3, wording: Wording = ENGLISH) -> str:
+def describe_request(request: RunRequest, named: int = 3, wording: Wording = ENGLISH) -> Message:
     """Return a request in words that name its first `named` sources and count the others."""
     message = wording.message
     names = ", ".join(wording.value("phase", phase) for phase in request.phases)
@@ -72,7 +72,7 @@ def describe_request(request: RunRequest, named: int = 3, wording: Wording = ENG
     else:
         sentence = message("Run {phases} for {what}.", **told)
     newer = message("Known addresses are asked for newer files.") if request.refresh else ""
-    return f"{sentence} {newer}".strip()
+    return join_messages([sentence, newer])
 
 
 def describe_unfinished(run: Run, wording: Wording = ENGLISH) -> str:
@@ -112,7 +112,7 @@ def control(desk: Desk, what: Control, id: int = 0) -> Run:
 
 
 def _controlled(what: Control, id: int) -> str:
-    return kept_sentence(
+    return Message(
         "run {id}: pause" if what == "pause" else "run {id}: resume" if what == "resume" else "run {id}: cancel", id=id
     )
 

@@ -28,7 +28,7 @@ from ingestion.types.source import SeedSource
 from ingestion.web.cache import empty_cache
 from ingestion.web.urls import normal_url
 from rag_engine.errors import InputError
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message
 from rag_engine.workspace import is_inside
 
 # One call of a discovery may take so long, and all of them together.
@@ -120,7 +120,7 @@ def correct_address(desk: Desk, code: str, address: str, author: str) -> SourceR
         )
     read = addresses_in(address)
     if read.refused or len(read.found) != 1:
-        why = read.refused[0] if read.refused else kept_sentence("“{text}” is not one web address", text=address[:80])
+        why = read.refused[0] if read.refused else Message("“{text}” is not one web address", text=address[:80])
         raise InputError("{why}.", help="Give one address that begins with http:// or https://.", why=why)
     [url] = read.found
     known = {normal_url(source.url): source.code for source in desk.store.sources() if source.url}

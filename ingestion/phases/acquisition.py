@@ -16,7 +16,7 @@ from ingestion.types.run import RunRequest
 from ingestion.types.source import Download
 from ingestion.web.links import host_of
 from ingestion.web.trusted_domains import domain_mark
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import NO_MESSAGE, Message
 
 
 def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
@@ -43,9 +43,7 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
     if acquired.passes and isinstance(download, Download) and _is_unfreed_document(record, download):
         remove_file(tools.workspace, download)
         return Outcome(
-            "skipped",
-            "licence_unclear",
-            kept_sentence("It was taken for a catalogue, but it is a single document."),
+            "skipped", "licence_unclear", Message("It was taken for a catalogue, but it is a single document.")
         )
     return acquired
 
@@ -61,16 +59,16 @@ def _is_unfreed_document(record: SourceRecord, download: Download) -> bool:
     return download.kind != "directory"
 
 
-def _left_trusted_host(record: SourceRecord, download: Download) -> str:
+def _left_trusted_host(record: SourceRecord, download: Download) -> Message:
     """Return a message if the file left the host whose works are known to be free, else ""."""
     verdict = record.verdict
     if verdict is None or not download.urls or record.licence_decided:
-        return ""
+        return NO_MESSAGE
     freed = [mark for mark in verdict.marks if mark.light == "GREEN"]
     last = domain_mark(download.urls[-1])
     if not freed or any(mark.layer != "domain" for mark in freed) or (last is not None and last.light == "GREEN"):
-        return ""
-    return kept_sentence(
+        return NO_MESSAGE
+    return Message(
         "{host} is known to be free, but the address leads to {other}, which is not.",
         host=freed[0].quote,
         other=host_of(download.urls[-1]),

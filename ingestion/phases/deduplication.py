@@ -84,7 +84,7 @@ def _candidates(run: CollectionRun) -> tuple[list[ComparedSource], dict[str, Out
         try:
             candidate = compared_source(record, run.tools)
         except SextantError as error:
-            failed[code] = Outcome("failed", "file_missing", str(error), retryable=True)
+            failed[code] = Outcome("failed", "file_missing", error.message, retryable=True)
             continue
         keep_candidate(candidate, record, run.store)
         candidates.append(candidate)

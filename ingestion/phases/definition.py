@@ -16,6 +16,7 @@ from ingestion.types.outcome import Outcome, Refusal
 from ingestion.types.run import ControlSignal, Phase, Progress, RunRequest
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError, WorkspaceError
+from rag_engine.messages import Message, message_of
 from rag_engine.storage.indexer import IndexingStopped
 
 _Done = TypeVar("_Done")
@@ -44,15 +45,15 @@ class SourcePhase:
     follow_up: Callable[[SourceRecord, Outcome, SourceStore], None] = field(default=lambda *_: None)
 
 
-def said_of(error: Exception) -> str:
+def said_of(error: Exception) -> Message:
     """Return the message of an error, with its kind if it is unforeseen."""
     foreseen = isinstance(error, SextantError | OSError | UnicodeError)
-    return str(error) if foreseen else f"{type(error).__name__}: {error}"
+    return message_of(error) if foreseen else Message(f"{type(error).__name__}: {error}")
 
 
 def attempt(
     work: Callable[[], _Done],
-    said: Callable[[Exception], str] = said_of,
+    said: Callable[[Exception], Message] = said_of,
     at: AbstractContextManager[None] | None = None,
 ) -> _Done | Outcome:
     """Return what comes of a step of one file or source, or the outcome that is its failure.

@@ -15,7 +15,7 @@ from ingestion.tools import Tools
 from ingestion.types.licence import LicenceMark
 from ingestion.types.outcome import Outcome
 from ingestion.types.source import Extraction
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message, join_messages
 from rag_engine.types.document import ExtractedText
 
 
@@ -33,9 +33,7 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
     """Read the file; if its licence contradicts that of its page, it awaits a decision."""
     path = file_of(tools.workspace, record.download) if record.download else None
     if path is None:
-        return Outcome(
-            "failed", "file_missing", kept_sentence("The file is gone from the workspace. Run acquisition again.")
-        )
+        return Outcome("failed", "file_missing", Message("The file is gone from the workspace. Run acquisition again."))
     reading = tools.read(record)
     text = reading.extracted.text
     evidence = Extraction(
@@ -54,7 +52,7 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
     against = _contradiction(record, reading.extracted)
     if against:
         return _against_its_page(record, replace(evidence, licence_marks=against))
-    return Outcome("done", "", " ".join(reading.extracted.warnings), evidence)
+    return Outcome("done", "", join_messages(reading.extracted.warnings), evidence)
 
 
 def _contradiction(record: SourceRecord, extracted: ExtractedText) -> tuple[LicenceMark, ...]:
@@ -74,7 +72,7 @@ def _against_its_page(record: SourceRecord, evidence: Extraction) -> Outcome:
     statement = min(evidence.licence_marks, key=lambda mark: ("RED", "YELLOW", "GREEN").index(mark.light))
     # Not `verdict`, which holds this phase's own evidence when it is run again.
     page = record.page_verdict.licence or record.page_verdict.light if record.page_verdict else ""
-    message = kept_sentence(
+    message = Message(
         "Its page says {licence}, but {place} says: “{quote}”",
         licence=page,
         place=statement.place,

@@ -26,10 +26,10 @@ from rag_engine import workspace as paths
 from rag_engine.atomic_write import replacing
 from rag_engine.conversations.erased_documents import note_erased
 from rag_engine.engine import Engine
+from rag_engine.messages import NO_MESSAGE, Message, join_messages
 from rag_engine.storage.catalog import metadata_json
 from rag_engine.storage.indexer import FormerVersion, Indexer, IndexingStopped, former_version
 from rag_engine.storage.stores import stored_name
-from rag_engine.text.templates import kept_sentence
 from rag_engine.types.document import Document, DocumentRecord, Metadata
 
 # Documents that become visible together.
@@ -52,7 +52,7 @@ def run_all(run: CollectionRun) -> Iterator[Batch]:
     for position, record in enumerate(_strays([record for record, _ in indexed], run)):
         run.progress(Progress(position, len(indexed), 0, 0, f"Taking out {record.shown_title}", "indexing"))
         _take_out(record, run)
-        message = kept_sentence("Taken out of the index: the source no longer passes.")
+        message = Message("Taken out of the index: the source no longer passes.")
         if not record.is_former:
             yield {code_of(record): (Outcome("skipped", "", message), "")}
     if pending and not run.signal():
@@ -151,7 +151,7 @@ def _try(
     content = record.download.sha256 if record.download else ""
     return attempt(
         lambda: _index(record, known, print_, indexer, tools),
-        lambda error: kept_sentence("It was not indexed: {error}", error=said_of(error)),
+        lambda error: Message("It was not indexed: {error}", error=said_of(error)),
         stops.at(f"indexing {record.code} {content}", record.code),
     )
 
@@ -163,17 +163,17 @@ def _index(
     assert download is not None, "indexing follows acquisition"
     document_id = download.sha256[:12]
     if known is not None and known[1] == print_:
-        return Outcome("done", "", "", Indexed(document_id, known[0].children, print_))
+        return Outcome("done", "", NO_MESSAGE, Indexed(document_id, known[0].children, print_))
     if known is not None and known[1].partition(".")[0] == print_.partition(".")[0]:
         children = indexer.redescribe(known[0], metadata, print_)
-        return Outcome("done", "", "", Indexed(document_id, children, print_))
+        return Outcome("done", "", NO_MESSAGE, Indexed(document_id, children, print_))
     reading, path = tools.read(record), file_of(tools.workspace, download)
     assert path is not None, "a file that was read is there"
     document = Document(FROM_LIST + record.source.code, path.name, download.sha256, metadata, reading.extracted)
     before = known[0] if known is not None else None
     former = former_of(before, download.sha256, download.retrieved[:10], metadata.work or record.source.code)
     children, warnings = index_file(document, reading.file, path, print_, former, indexer, tools.workspace)
-    return Outcome("done", "", " ".join(warnings), Indexed(document_id, children, print_))
+    return Outcome("done", "", join_messages(warnings), Indexed(document_id, children, print_))
 
 
 def index_file(

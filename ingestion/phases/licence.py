@@ -20,7 +20,7 @@ from ingestion.types.licence import LicenceVerdict
 from ingestion.types.outcome import NETWORK_REASONS, Outcome
 from ingestion.types.source import Fetched, SeedSource
 from ingestion.web.links import host_of
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message, join_messages
 
 
 def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
@@ -55,8 +55,8 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
     before = record.outcomes.get("licence")
     if before is not None and before.passes and found.reason in NETWORK_REASONS:
         # An address that cannot be asked today has not changed its licence.
-        again = kept_sentence("It could not be checked again: {why}", why=found.message)
-        found = replace(before, message=f"{before.message} {again}")
+        again = Message("It could not be checked again: {why}", why=found.message)
+        found = replace(before, message=join_messages([before.message, again]))
     portal = tools.records.get(record.source.parent)
     return _inherited(found, record.source, portal) if portal else found
 
@@ -101,7 +101,7 @@ def _inherited(found: Outcome, source: SeedSource, portal: SourceRecord) -> Outc
         return found
     place = f"{portal.source.code}, the portal on the same site: {deciding.place}"
     verdict = replace(of_portal, marks=(replace(deciding, place=place), *of_document.marks))
-    message = kept_sentence("{licence}, as its portal says.", licence=of_portal.licence)
+    message = Message("{licence}, as its portal says.", licence=of_portal.licence)
     return Outcome("done", "licence_green", message, verdict)
 
 

@@ -27,7 +27,7 @@ from ingestion.types.description import FIELDS, Description, FieldName, FieldVal
 from ingestion.types.outcome import Outcome
 from ingestion.types.source import Extraction, SeedSource
 from rag_engine.geography import Gazetteer
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message
 from rag_engine.types.document import ExtractedText
 
 # A model is shown the first 10,000 characters; its quotations are looked for a little beyond.
@@ -62,7 +62,7 @@ def describe_source(
     titles = find_titles(extracted, source, declared)
     rules = describe_by_rules(source, text, declared, titles, gazetteer, today=today())
     if language_model is None or not config.use_model:
-        return _outcome(rules, (), "Metadata extracted automatically.", "by rules, without a model")
+        return _outcome(rules, (), Message("Metadata extracted automatically."), "by rules, without a model")
     taxonomy = load_taxonomy()
     title = next((value.value for value in rules if value.field == "title"), source.title)
     start = ExtractedText(
@@ -76,7 +76,7 @@ def describe_source(
         language_model, clean(start, extraction.language), title, taxonomy, seconds=config.model_seconds
     )
     if reply is None:
-        message = kept_sentence(
+        message = Message(
             "Metadata extracted by rules alone, since the model {model} gave no usable answer.",
             model=language_model.name,
         )
@@ -87,12 +87,12 @@ def describe_source(
     return _outcome(
         values,
         (*failures, *answer.warnings, *left_out),
-        kept_sentence("Described by {model} and rules.", model=language_model.name),
+        Message("Described by {model} and rules.", model=language_model.name),
         f"with {language_model.name}",
     )
 
 
-def _outcome(values: Sequence[FieldValue], warnings: Sequence[str], message: str, how: str) -> Outcome:
+def _outcome(values: Sequence[FieldValue], warnings: Sequence[Message], message: Message, how: str) -> Outcome:
     notes = " ".join((f"Described {how}.", *notes_on(values)))
     kept = [replace(one, confidence=round(max(0.0, min(1.0, one.confidence)), 2)) for one in values]
     without = [one for one in kept if one.field != "notes"]
@@ -100,10 +100,10 @@ def _outcome(values: Sequence[FieldValue], warnings: Sequence[str], message: str
     return Outcome("done", "", message, described)
 
 
-def merge(rules: Sequence[FieldValue], model: Sequence[FieldValue]) -> tuple[list[FieldValue], list[str]]:
+def merge(rules: Sequence[FieldValue], model: Sequence[FieldValue]) -> tuple[list[FieldValue], list[Message]]:
     """Return the values of both in the order of the fields, and notes on those left out."""
     merged: list[FieldValue] = []
-    warnings: list[str] = []
+    warnings: list[Message] = []
     ruled, proposed = _by_field(rules), _by_field(map(_canonical, model))
     for name in FIELDS:
         if name in _TOGETHER:
@@ -163,7 +163,7 @@ def _countries(ruled: _Values, proposed: _Values) -> list[FieldValue]:
 
 
 def _prose(
-    name: FieldName, by_rules: Sequence[FieldValue], by_model: Sequence[FieldValue], warnings: list[str]
+    name: FieldName, by_rules: Sequence[FieldValue], by_model: Sequence[FieldValue], warnings: list[Message]
 ) -> list[FieldValue]:
     """Return the model's text where it has the right length, else the document's own sentences."""
     if not by_model:
@@ -171,7 +171,9 @@ def _prose(
     if fits(name, by_model[0].value):
         return [by_model[0]]
     count = len(by_model[0].value.split())
-    warnings.append(f"The model's {name} was left out: it has {count} words or ends in the middle of a sentence.")
+    warnings.append(
+        Message(f"The model's {name} was left out: it has {count} words or ends in the middle of a sentence.")
+    )
     return list(by_rules[:1])
 
 

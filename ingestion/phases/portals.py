@@ -13,7 +13,7 @@ from ingestion.tools import Tools
 from ingestion.types.outcome import Outcome
 from ingestion.types.source import PortalFindings, SeedSource
 from ingestion.web.urls import normal_url
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message
 
 
 def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
@@ -29,7 +29,7 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
     if download is None or download.kind != "directory":
         return Outcome("skipped", "not_a_portal")
     if record.source.parent:
-        message = kept_sentence(
+        message = Message(
             "It lists documents itself. Portals are explored {depth} levels deep. Put its address on the list.",
             depth=tools.config.portals.depth,
         )
@@ -66,7 +66,7 @@ def _adopt(record: SourceRecord, outcome: Outcome, store: SourceStore) -> None:
             authority=one.authority or portal.authority,
             licence=one.licence,
             parent=portal.code,
-            origin=kept_sentence(
+            origin=Message(
                 "found under {code} ({via})" if one.via else "found under {code}", code=portal.code, via=one.via
             ),
         )

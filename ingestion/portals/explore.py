@@ -30,7 +30,7 @@ from ingestion.web.link_vocabulary import load_page_words, words_of
 from ingestion.web.links import PageLink, host_of, says_nothing
 from ingestion.web.page import Page
 from ingestion.web.urls import normal_url
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message
 
 # A page below a portal is a document when it has so much text of its own.
 _DOCUMENT_TEXT = 1500
@@ -50,7 +50,7 @@ class _Walk:
     hosts: frozenset[str]
     found: dict[str, FoundDocument] = field(default_factory=dict)
     visited: dict[str, str] = field(default_factory=dict)
-    left_out: list[str] = field(default_factory=list)
+    left_out: list[Message] = field(default_factory=list)
     failures: list[Refusal] = field(default_factory=list)
     known_again: set[str] = field(default_factory=set)
     too_many: set[str] = field(default_factory=set)
@@ -96,22 +96,20 @@ class _Walk:
         messages = list(self.left_out)
         if self.too_many:
             messages.append(
-                kept_sentence(
-                    "Documents not taken, beyond the limit of {most}: {n:,}.", most=most, n=len(self.too_many)
-                )
+                Message("Documents not taken, beyond the limit of {most}: {n:,}.", most=most, n=len(self.too_many))
             )
         if self.off_topic:
             messages.append(
-                kept_sentence(
+                Message(
                     "Documents left out, neither like the portal's title nor with a policy word in the name: {n:,}.",
                     n=len(self.off_topic),
                 )
             )
         if self.known_again:
-            messages.append(kept_sentence("Documents left out, in the list already: {n:,}.", n=len(self.known_again)))
-        messages += [str(failure) for failure in self.failures[:_MOST_TOLD]]
+            messages.append(Message("Documents left out, in the list already: {n:,}.", n=len(self.known_again)))
+        messages += [failure.message for failure in self.failures[:_MOST_TOLD]]
         if (more := len(self.failures) - _MOST_TOLD) > 0:
-            messages.append(kept_sentence("Further pages that could not be read: {n:,}.", n=more))
+            messages.append(Message("Further pages that could not be read: {n:,}.", n=more))
         return PortalFindings(tuple(self.found.values()), tuple(self.visited.values()), tuple(messages))
 
 
@@ -148,12 +146,12 @@ def _outcome(walk: _Walk, start: str) -> Outcome:
     findings = walk.findings()
     if findings.found or walk.known_again:
         count = len(findings.found)
-        message = kept_sentence("1 document was found." if count == 1 else "{n:,} documents were found.", n=count)
+        message = Message("1 document was found." if count == 1 else "{n:,} documents were found.", n=count)
         return Outcome("done", "", message, findings)
     later = next((failure for failure in walk.failures if not failure.rejected), None)
     if later is not None:
         return later.outcome(findings)
-    message = kept_sentence(
+    message = Message(
         "{url} offers no document on 1 page visited."
         if len(findings.visited) == 1
         else "{url} offers no document on {n:,} pages visited.",
@@ -239,13 +237,13 @@ def _below(walk: _Walk, page: Page) -> Iterator[Page]:
         facts = {"url": page.address, "n": left}
         if walk.full:
             most = limits.most_documents
-            said = kept_sentence("Links of {url} not followed, beyond {most} documents: {n:,}.", most=most, **facts)
+            said = Message("Links of {url} not followed, beyond {most} documents: {n:,}.", most=most, **facts)
         elif followed >= limits.per_level:
             most = limits.per_level
-            said = kept_sentence("Links of {url} not followed, beyond {most} a level: {n:,}.", most=most, **facts)
+            said = Message("Links of {url} not followed, beyond {most} a level: {n:,}.", most=most, **facts)
         else:
             most = limits.most_pages
-            said = kept_sentence("Links of {url} not followed, beyond {most} pages: {n:,}.", most=most, **facts)
+            said = Message("Links of {url} not followed, beyond {most} pages: {n:,}.", most=most, **facts)
         walk.left_out.append(said)
 
 
@@ -258,9 +256,7 @@ def _say_what_lies_deeper(walk: _Walk, level: Sequence[Page]) -> None:
     }
     if deeper:
         depth = walk.config.portals.depth
-        walk.left_out.append(
-            kept_sentence("Links not followed, below {depth} levels: {n:,}.", depth=depth, n=len(deeper))
-        )
+        walk.left_out.append(Message("Links not followed, below {depth} levels: {n:,}.", depth=depth, n=len(deeper)))
 
 
 def _worth_following(walk: _Walk, page: Page) -> Sequence[PageLink]:
@@ -289,9 +285,7 @@ def _visited(walk: _Walk, link: PageLink, above: Page) -> Page | None:
         got = walk.fetcher.look(link.url)
         page = got.page() if got.suffix == "html" else None
         if page is not None and page.needs_scripts:
-            got = walk.fetcher.rendered(
-                link.url, kept_sentence("{url} shows nothing without its scripts.", url=link.url)
-            )
+            got = walk.fetcher.rendered(link.url, Message("{url} shows nothing without its scripts.", url=link.url))
             page = got.page()
     except Refusal as refusal:
         walk.failures.append(refusal)
@@ -302,9 +296,7 @@ def _visited(walk: _Walk, link: PageLink, above: Page) -> Page | None:
     walk.visited[final] = got.fetched.url
     if not _same_site(walk, got.fetched.url):
         walk.left_out.append(
-            kept_sentence(
-                "{url} leads to another site ({other}) and was not read.", url=link.url, other=got.fetched.url
-            )
+            Message("{url} leads to another site ({other}) and was not read.", url=link.url, other=got.fetched.url)
         )
         return None
     if page is not None:
@@ -366,7 +358,7 @@ def _read_records(walk: _Walk, endpoint: Endpoint) -> None:
                 walk.off_topic.add(normal_url(record.url))
         if walk.full or pages >= walk.config.portals.most_pages:
             walk.left_out.append(
-                kept_sentence(
+                Message(
                     "{url} was read up to page {n:,}, of {total:,} records in all."
                     if answer.total
                     else "{url} was read up to page {n:,}.",
@@ -378,7 +370,7 @@ def _read_records(walk: _Walk, endpoint: Endpoint) -> None:
             break
     if data:
         walk.left_out.append(
-            kept_sentence("Records of {url} left out, data without a document: {n:,}.", url=endpoint.url, n=data)
+            Message("Records of {url} left out, data without a document: {n:,}.", url=endpoint.url, n=data)
         )
 
 

@@ -14,10 +14,10 @@ from ingestion.config import QualityConfig
 from ingestion.types.outcome import Outcome, OutcomeReason
 from ingestion.types.source import Extraction, Quality, SeedSource
 from rag_engine.config import DATA, ChunkSizes
+from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.text.folding import fold, fold_title
 from rag_engine.text.letter_pairs import is_made_of, usual_pairs
 from rag_engine.text.stopwords import stopwords
-from rag_engine.text.templates import kept_sentence
 from rag_engine.types.document import ExtractedText
 
 # The types whose pages a reader counts; sheets and formats without pages are measured in characters.
@@ -79,7 +79,7 @@ def judge_quality(
     something of files with pages; where there are none, pages are estimated at 1,800 characters each.
     """
     quality = measure_quality(extraction, extracted, cleaned, published=config.published_score)
-    reason, message = _refusal(source, extraction, quality, config) or ("", "")
+    reason, message = _refusal(source, extraction, quality, config) or ("", NO_MESSAGE)
     return Outcome("rejected" if reason else "done", reason, message, quality)
 
 
@@ -190,23 +190,23 @@ def key_terms(text: str, language: str) -> tuple[str, ...]:
 
 def _refusal(
     source: SeedSource, extraction: Extraction, quality: Quality, config: QualityConfig
-) -> tuple[OutcomeReason, str] | None:
+) -> tuple[OutcomeReason, Message] | None:
     """Return the first threshold that is not reached, and its message."""
     title = extraction.title or source.title
     if entry := refused_title(title):
-        return "title_refused", kept_sentence(
+        return "title_refused", Message(
             "Its title “{title}” is that of a page, not of a document (listed: “{entry}”).", title=title, entry=entry
         )
     paged = any(kind in extraction.media_type for kind in _PAGED)
     if paged and extraction.size < config.minimum_bytes:
-        return "file_too_small", kept_sentence(
+        return "file_too_small", Message(
             "It has {count:,} bytes; the least is {least:,}.", count=extraction.size, least=config.minimum_bytes
         )
     pages = extraction.pages if paged else max(1, math.ceil(extraction.characters / _PAGE_CHARACTERS))
     if pages < config.minimum_pages:
         return "too_few_pages", _too_few_pages(pages, config.minimum_pages, estimated=not paged)
     if extraction.characters < config.minimum_characters:
-        return "too_little_text", kept_sentence(
+        return "too_little_text", Message(
             "It has 1 character of text; the least is {least:,}."
             if extraction.characters == 1
             else "It has {count:,} characters of text; the least is {least:,}.",
@@ -214,14 +214,14 @@ def _refusal(
             least=config.minimum_characters,
         )
     if quality.readability < config.minimum_readability:
-        return "unreadable_text", kept_sentence(
+        return "unreadable_text", Message(
             "{share:.0%} of its text read by OCR looks like words; the least is {least:.0%}. "
             "Scan it again, or find a copy.",
             share=quality.readability,
             least=config.minimum_readability,
         )
     if quality.score < config.minimum_score:
-        return "low_score", kept_sentence(
+        return "low_score", Message(
             "Its quality score is {score:g} of 100; the least is {least:g}.",
             score=quality.score,
             least=config.minimum_score,
@@ -229,9 +229,9 @@ def _refusal(
     return None
 
 
-def _too_few_pages(pages: int, least: int, *, estimated: bool) -> str:
+def _too_few_pages(pages: int, least: int, *, estimated: bool) -> Message:
     if estimated:
-        return kept_sentence(
+        return Message(
             "It has 1 page (estimated at {characters:,} characters each, as the file has no pages); "
             "the least is {least}."
             if pages == 1
@@ -241,7 +241,7 @@ def _too_few_pages(pages: int, least: int, *, estimated: bool) -> str:
             characters=_PAGE_CHARACTERS,
             least=least,
         )
-    return kept_sentence(
+    return Message(
         "It has 1 page; the least is {least}." if pages == 1 else "It has {count:,} pages; the least is {least}.",
         count=pages,
         least=least,

@@ -15,10 +15,10 @@ from ingestion.prompts import SCOPE_RULES, SCOPE_SCHEMA, scope_message
 from ingestion.protocols import LanguageModel
 from rag_engine.config import DATA
 from rag_engine.errors import BackendError
+from rag_engine.messages import Message, join_messages
 from rag_engine.protocols import Vectors
 from rag_engine.text.folding import fold, fold_title
 from rag_engine.text.stopwords import stopwords
-from rag_engine.text.templates import kept_sentence
 
 # Words of the scope in a thousand of the text: so many are enough by themselves, so few speak for nothing.
 _MANY, _FEW = 4.0, 1.5
@@ -45,7 +45,7 @@ class TopicVerdict:
     """Whether a document is within the scope, and why."""
 
     within: bool
-    why: str
+    why: Message
 
 
 def read_scope(given: str) -> Scope:
@@ -78,22 +78,22 @@ def judge_topic(
     """
     found = _words(scope, title)
     if found:
-        return TopicVerdict(True, kept_sentence("Its title holds “{word}”.", word=found[0]))
+        return TopicVerdict(True, Message("Its title holds “{word}”.", word=found[0]))
     folded = fold(text[:_READ])
     many = 1000 * len(_words(scope, folded)) / max(len(folded.split()), 1)
     counted = f"{many:.1f}"
     if many >= _MANY:
-        return TopicVerdict(True, kept_sentence("{n} words in a thousand are of the scope.", n=counted))
+        return TopicVerdict(True, Message("{n} words in a thousand are of the scope.", n=counted))
     nearest, distance = _nearest(scope, title, text, encode) if encode else ("", 0.0)
     if nearest and distance >= _NEAR:
-        why = kept_sentence(
+        why = Message(
             "Its text is as near to the scope as to any other subject; {n} words in a thousand are of the scope.",
             n=counted,
         )
         return TopicVerdict(True, why)
     opening = len(set(_words(scope, text[:_OPENING])))
     if nearest and distance <= _FAR and many < _FEW and opening < _NAMED:
-        why = kept_sentence(
+        why = Message(
             "Its text is about “{subject}” rather than “{scope}”; {n} words in a thousand are of the scope.",
             subject=nearest,
             scope=scope.about[:120],
@@ -106,21 +106,23 @@ def judge_topic(
 def _asked(
     scope: Scope, title: str, text: str, model: LanguageModel | None, seconds: float, counted: str
 ) -> TopicVerdict:
-    doubt = kept_sentence(
+    doubt = Message(
         "Words and meaning leave open whether it is about the scope ({n} words in a thousand are of it).", n=counted
     )
     if model is None:
-        return TopicVerdict(True, f"{doubt} {kept_sentence('It is kept.')}")
+        return TopicVerdict(True, join_messages([doubt, Message("It is kept.")]))
     try:
         reply = model.complete_json(SCOPE_RULES, scope_message(scope.about, title, text), SCOPE_SCHEMA, seconds=seconds)
     except BackendError as error:
-        failed = kept_sentence("{model} could not be asked: {error}", model=model.name, error=error)
-        return TopicVerdict(True, f"{doubt} {failed}")
+        failed = Message("{model} could not be asked: {error}", model=model.name, error=error)
+        return TopicVerdict(True, join_messages([doubt, failed]))
     if not isinstance(reply.get("relevant"), bool):
-        failed = kept_sentence("{model} gave no answer that can be used.", model=model.name)
-        return TopicVerdict(True, f"{doubt} {failed}")
+        failed = Message("{model} gave no answer that can be used.", model=model.name)
+        return TopicVerdict(True, join_messages([doubt, failed]))
     reason = " ".join(str(reply.get("reason", "")).split())[:300]
-    return TopicVerdict(bool(reply["relevant"]), f"{doubt} {model.name}: {reason}")
+    return TopicVerdict(
+        bool(reply["relevant"]), join_messages([doubt, Message("{what}: {error}", what=model.name, error=reason)])
+    )
 
 
 def _words(scope: Scope, text: str) -> Sequence[str]:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from sqlalchemy.exc import SQLAlchemyError
 
 from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.storage.log import LogLine, add_lines, read_lines
 from rag_engine.workspace import is_running, start_of_this_process
 
@@ -35,8 +36,8 @@ class AuditEntry:
     by: str
     person: str
     act: str
-    on: str
-    note: str = ""
+    on: Message
+    note: Message = NO_MESSAGE
     outcome: ActOutcome = "done"
 
 
@@ -75,7 +76,7 @@ def begun(workspace: Path, entry: AuditEntry, *, resumes: bool = False) -> Itera
         _CURRENT.reset(token)
 
 
-def name_begun(on: str, by: str) -> None:
+def name_begun(on: Message, by: str) -> None:
     """Enter the object and person of the act under way, unknown when it began."""
     act = _CURRENT.get()
     if act is not None and (act.entry.on, act.entry.by) != (on, by):
@@ -146,4 +147,4 @@ def _append(
 
 
 def _entry(line: LogLine, outcome: ActOutcome) -> AuditEntry:
-    return AuditEntry(line.when, line.by, line.person, line.act, line.on, line.note, outcome)
+    return AuditEntry(line.when, line.by, line.person, line.act, Message(line.on), Message(line.note), outcome)

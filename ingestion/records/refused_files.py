@@ -20,7 +20,7 @@ from ingestion.file_reading import FileReading
 from ingestion.protocols import Extractor
 from ingestion.types.outcome import OutcomeReason, Refusal
 from rag_engine.atomic_write import write_atomic
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message, dump_json, join_messages
 from rag_engine.workspace import inside, read_json
 
 # What takes long to find out, or breaks the reader; other reasons are seen at once, or lifted by an installation.
@@ -44,8 +44,8 @@ class RefusedFile:
 
     reader: str
     reason: OutcomeReason
-    message: str
-    help: str
+    message: Message
+    help: Message
     rejected: bool
     retryable: bool
     patience: float
@@ -86,14 +86,15 @@ class RefusedFiles:
         stored = read_json(self._path(sha256))
         if stored.keys() != RefusedFile.__dataclass_fields__.keys() or stored["reader"] != self._reader:
             return None
-        return RefusedFile(**stored)
+        texts = {name: Message(stored[name]) for name in ("message", "help")}
+        return RefusedFile(**stored | texts)
 
     def _keep(self, sha256: str, refusal: Refusal, patience: float) -> None:
         when = datetime.now(UTC).date().isoformat()
         kept = RefusedFile(
             self._reader,
             refusal.reason,
-            refusal.args[0],
+            refusal.fault,
             refusal.help,
             refusal.rejected,
             refusal.retryable,
@@ -101,18 +102,18 @@ class RefusedFiles:
             when,
         )
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_atomic(self._path(sha256), json.dumps(asdict(kept)).encode(), private=True)
+        write_atomic(self._path(sha256), dump_json(asdict(kept)).encode(), private=True)
 
     def _path(self, sha256: str) -> Path:
         return inside(self._folder, f"{sha256}.json")
 
 
 def _as_before(known: RefusedFile) -> Refusal:
-    tried = kept_sentence(_TRIED_LONGER if known.reason == "too_slow" else _TRIED)
+    tried = Message(_TRIED_LONGER if known.reason == "too_slow" else _TRIED)
     return Refusal(
         known.reason,
-        f"{known.message} {kept_sentence('So it was on {date}.', date=known.when)}",
-        help=f"{known.help} {kept_sentence('It has not changed.')} {tried}".strip(),
+        join_messages([known.message, Message("So it was on {date}.", date=known.when)]),
+        help=join_messages([known.help, Message("It has not changed."), tried]),
         retryable=known.retryable,
         rejected=known.rejected,
     )

@@ -13,8 +13,8 @@ from ingestion.types.licence import LicenceMark, LicenceVerdict, Light
 from ingestion.types.outcome import Outcome
 from ingestion.types.run import PHASES, Phase
 from ingestion.types.source import Download, Extraction, Indexed, PortalFindings, Quality, Relation, SeedSource
+from rag_engine.messages import Message, join_messages
 from rag_engine.storage.log import LogLine
-from rag_engine.text.templates import kept_sentence
 from rag_engine.types.document import DocumentRecord, Metadata
 
 _Kind = TypeVar("_Kind")
@@ -22,7 +22,7 @@ _Kind = TypeVar("_Kind")
 # Prefix of a source's code where the index names where a document came from.
 FROM_LIST = "list:"
 # Origin of a file that was added by itself: its code is where it came from.
-ADDED = "added"
+ADDED = Message("added")
 # The choice of a decision that keeps a source out of every phase: its document was erased.
 EXCLUDED = "withdraw"
 
@@ -225,15 +225,15 @@ def decided(record: SourceRecord) -> SourceRecord:
         if decision.phase == "licence":
             outcomes["licence"] = _licence_by(decision, record.verdict)
         elif decision.choice == "restore" and before is not None and before.status == "rejected":
-            message = kept_sentence(
+            message = Message(
                 "Restored by {author}: {why} (was: {before})",
                 author=decision.author,
-                why=decision.note or kept_sentence("no reason given"),
+                why=decision.note or Message("no reason given"),
                 before=before.message,
             )
             outcomes[decision.phase] = Outcome("done", "decided", message, before.evidence)
         elif decision.choice == EXCLUDED:
-            message = f"{kept_sentence('Erased by {author}.', author=decision.author)} {decision.note}".strip()
+            message = join_messages([Message("Erased by {author}.", author=decision.author), decision.note])
             outcomes[decision.phase] = Outcome("rejected", "decided", message, before.evidence if before else None)
     return replace(record, outcomes=outcomes)
 
@@ -249,8 +249,8 @@ def _licence_by(decision: Decision, verdict: LicenceVerdict | None) -> Outcome:
     marks = (mark, *(verdict.marks if verdict else ()))
     restrictions = verdict.restrictions if verdict else ()
     judged = LicenceVerdict(light, licence, marks, restrictions, verdict.language if verdict else "")
-    said = kept_sentence("{author} decided: {light}.", author=decision.author, light=light)
-    message = f"{said} {decision.note}".strip()
+    said = Message("{author} decided: {light}.", author=decision.author, light=light)
+    message = join_messages([said, decision.note])
     return Outcome("done" if light == "GREEN" else "rejected", "decided", message, judged)
 
 

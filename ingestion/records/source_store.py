@@ -6,7 +6,6 @@ files are lines of the log.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -37,10 +36,11 @@ from ingestion.types.outcome import Outcome
 from ingestion.types.run import PHASES, Phase
 from ingestion.types.source import Download, Extraction, Indexed, PortalFindings, Quality, Relation, SeedSource
 from rag_engine.errors import InputError
+from rag_engine.messages import NO_MESSAGE, Message, change_texts, dump_json, load_json
 from rag_engine.storage.catalog import Catalog
 from rag_engine.storage.log import LogLine, add_lines, forget_lines, latest_lines, read_lines
 from rag_engine.storage.records import body_of, delete_record, reading, write_record, writing
-from rag_engine.storage.schema import documents
+from rag_engine.storage.schema import MessageText, documents
 from rag_engine.text.control_characters import without_direction_marks
 from rag_engine.types.document import DocumentRecord
 
@@ -57,7 +57,8 @@ _EVIDENCE: Mapping[Phase, TypeAdapter[Any]] = {
 
 
 def _texts(*names: str, key: bool = False) -> list[sql.Column[str]]:
-    return [sql.Column(name, sql.String, primary_key=key, nullable=False) for name in names]
+    kinds = ((name, MessageText if name in ("message", "origin") else sql.String) for name in names)
+    return [sql.Column(name, kind, primary_key=key, nullable=False) for name, kind in kinds]
 
 
 TABLES = sql.MetaData()
@@ -120,7 +121,7 @@ class Event:
     event: str
     status: str
     reason: str
-    message: str
+    message: Message
     author: str
     seconds: float
 
@@ -221,7 +222,7 @@ class SourceStore:
     def _log_sources(self, codes: Sequence[str], author: str = "") -> None:
         """Enter the present rows of these sources in the log; none of a removed source."""
         rows = self._catalog.read_in(sql.select(*_SOURCE), sources.c.code, codes)
-        held = {str(row[0]): json.dumps(row) for row in rows}
+        held = {str(row[0]): dump_json(tuple(row)) for row in rows}
         lines = (LogLine(kind="source", on=code, when=now(), by=author, said=held.get(code, "")) for code in codes)
         add_said(self._catalog.workspace, lines)
 
@@ -353,7 +354,7 @@ class SourceStore:
         """Put the sources in the log, their files and their history into a new catalog."""
         held = latest_lines(self._catalog.workspace, "source").values()
         names = [column.name for column in _SOURCE]
-        rows = [dict(zip(names, json.loads(one.said), strict=True)) for one in held if one.said]
+        rows = [dict(zip(names, load_json(one.said), strict=True)) for one in held if one.said]
         codes = {one.on for one in held}
         files = [SourceFile(one.on, one.file, one.sha256) for one in read_lines(self._catalog.workspace, "file")]
         with self._catalog.begin() as connection:
@@ -400,13 +401,13 @@ class SourceStore:
         listed = self.records() if any(one.source.startswith(FROM_LIST) for one in documents) else {}
         with reading(self._catalog.workspace) as connection:
             kept = {code: body_of(connection, _DESCRIPTION, code) for code in map(document_code, documents)}
-        rows = {code: json.loads(body) for code, body in kept.items() if body}
+        rows = {code: load_json(body) for code, body in kept.items() if body}
         described = {code: {row["phase"]: _outcome(row) for row in some} for code, some in rows.items()}
         given = _by_code(self.corrections())
         found: list[SourceRecord] = []
         for one in documents:
             code = document_code(one)
-            origin = "" if one.source.startswith(FROM_LIST) else ADDED
+            origin = NO_MESSAGE if one.source.startswith(FROM_LIST) else ADDED
             known = described.get(code) or {"metadata": Outcome("done", "", evidence=as_extracted(one.metadata))}
             alone = SourceRecord(SeedSource(code, title=one.file, origin=origin), known)
             found.append(listed.get(code) or replace(alone, corrections=tuple(given[code])))
@@ -414,7 +415,7 @@ class SourceStore:
 
     def put_description(self, record: SourceRecord) -> None:
         """Record what was found in a file that was added by itself, or a former version."""
-        body = json.dumps([_row(phase, outcome) for phase, outcome in record.outcomes.items()], ensure_ascii=False)
+        body = dump_json([_row(phase, outcome) for phase, outcome in record.outcomes.items()])
         with writing(self._catalog.workspace) as connection:
             write_record(connection, _DESCRIPTION, record.code, body)
 
@@ -503,10 +504,14 @@ def _unquoted(evidence: object) -> object:
 def _scrubbed(value: Any) -> Any:
     """Return the value without marks of direction; half of a character pair is a question mark."""
     if isinstance(value, str):
-        return without_direction_marks(value.encode("utf-8", "replace").decode())
+        return change_texts(value, _scrubbed_text)
     if isinstance(value, dict):
         return {name: _scrubbed(one) for name, one in value.items()}
     return [_scrubbed(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _scrubbed_text(text: str) -> str:
+    return without_direction_marks(text.encode("utf-8", "replace").decode())
 
 
 def _row(phase: Phase, outcome: Outcome) -> dict[str, Any]:

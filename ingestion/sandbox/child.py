@@ -28,7 +28,7 @@ from ingestion.extraction.file_type import MEDIA_TYPES
 from ingestion.extraction.ocr.choose import choose_ocr
 from ingestion.extraction.properties import read_properties
 from ingestion.extraction.wire import (
-    Message,
+    Packet,
     clues_to_json,
     decode,
     encode,
@@ -42,6 +42,7 @@ from rag_engine.confinement.confine import Reach, confine
 from rag_engine.confinement.parent import end_with_parent, limit_processor_time
 from rag_engine.confinement.pool import READY
 from rag_engine.errors import BackendError
+from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.types.document import ExtractedText
 
 # Written out by hand when there is no memory left to build it.
@@ -58,7 +59,7 @@ def main() -> None:
     end_with_parent(group=True)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     settings, parent = decode(sys.argv[2].encode()), Connection(int(sys.argv[3]))
-    requests: queue.SimpleQueue[Message] = queue.SimpleQueue()
+    requests: queue.SimpleQueue[Packet] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(parent, requests.put), daemon=True).start()
     limits = ExtractionLimits(**settings["limits"])
     # A page is thousands of small objects without a cycle: looking for cycles among them took a tenth of the time.
@@ -76,7 +77,7 @@ def main() -> None:
             for answer in _answers(request, allowed, ocr):
                 parent.send_bytes(encode(answer))
         except Refusal as refused:
-            answer = {"refused": refused.reason, "message": refused.args[0], "help": refused.help}
+            answer = {"refused": refused.reason, "message": refused.fault, "help": refused.help}
             parent.send_bytes(encode(answer))
         except MemoryError:
             parent.send_bytes(_OUT_OF_MEMORY)
@@ -95,7 +96,7 @@ def main() -> None:
             gc.freeze()
 
 
-def _answers(request: Message, limits: ExtractionLimits, ocr: OcrEngine | None) -> Iterator[Message]:
+def _answers(request: Packet, limits: ExtractionLimits, ocr: OcrEngine | None) -> Iterator[Packet]:
     """Yield the lines of pages if a request names them, else a file's text and then its other data."""
     path = Path(request["path"])
     if "pages" in request:
@@ -111,25 +112,25 @@ def _answers(request: Message, limits: ExtractionLimits, ocr: OcrEngine | None) 
     yield clues_to_json(FileReading(extracted, read_properties(path, limits), lines, error))
 
 
-def _index_lines(path: Path, extracted: ExtractedText) -> tuple[PrintedPages | None, str]:
+def _index_lines(path: Path, extracted: ExtractedText) -> tuple[PrintedPages | None, Message]:
     """Return the lines of the pages that look like an index or a glossary, and why they were not read."""
     if extracted.media_type != MEDIA_TYPES["pdf"]:
-        return None, ""
+        return None, NO_MESSAGE
     from ingestion.book_index.find_pages import glossary_pages, index_pages
 
     indexed = index_pages(extracted)
     pages = {*indexed, *glossary_pages(extracted)}
     if not pages:
-        return None, ""
+        return None, NO_MESSAGE
     from ingestion.extraction.formats.pdf_lines import read_lines
 
     try:
-        return read_lines(path, pages, numbered=bool(indexed)), ""
+        return read_lines(path, pages, numbered=bool(indexed)), NO_MESSAGE
     except Refusal as refusal:
-        return None, str(refusal)
+        return None, refusal.message
 
 
-def _listen(parent: Connection, deliver: Callable[[Message], None]) -> None:
+def _listen(parent: Connection, deliver: Callable[[Packet], None]) -> None:
     """Deliver requests; when the parent is gone, take the whole group (a running tesseract too) along."""
     with suppress(EOFError, OSError):
         while True:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Self, get_args
 
 from ingestion.extraction.wire import (
-    Message,
+    Packet,
     decode,
     encode,
     from_json,
@@ -30,7 +30,7 @@ from rag_engine.config import ROOT, OcrChoice, easyocr_folder
 from rag_engine.confinement.confine import unprivileged_user
 from rag_engine.confinement.pool import ChildPool, ConfinedChild
 from rag_engine.confinement.scratch import Scratch
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message
 
 _CONVERT = "Save it in another format, such as PDF, and add that."
 
@@ -73,7 +73,7 @@ class Sandbox:
             try:
                 return reading_from_json({**extracted, **answer()})
             except Refusal as refusal:
-                return FileReading(from_json(extracted["extracted"]), index_error=str(refusal))
+                return FileReading(from_json(extracted["extracted"]), index_error=refusal.message)
 
     def lines(self, path: Path, pages: Collection[int]) -> PrintedPages:
         """Return the lines of some pages (from 1) of a PDF and how its pages are numbered; Refusal as `read`."""
@@ -81,7 +81,7 @@ class Sandbox:
             return lines_from_json(answer())
 
     @contextmanager
-    def _asked(self, path: Path, patience: float = 1.0, **more: object) -> Iterator[Callable[[], Message]]:
+    def _asked(self, path: Path, patience: float = 1.0, **more: object) -> Iterator[Callable[[], Packet]]:
         """Lend a file to a child and ask about it; yield what waits for the next answer, as `_answer` does."""
         size = path.stat().st_size if path.is_file() else 0
         seconds, ocr_seconds = (patience * allowed(size, self._limits) for allowed in (time_for, ocr_time_for))
@@ -107,7 +107,7 @@ class Sandbox:
         cause = "it was broken off" if self._pool.closed else ended
         raise _unexpected(f"{path.name} was not read: {cause}.")
 
-    def _answer(self, child: _FileReader, path: Path, seconds: float, ocr_seconds: float) -> Message:
+    def _answer(self, child: _FileReader, path: Path, seconds: float, ocr_seconds: float) -> Packet:
         """Return a child's next answer; Refusal if it is one. A child that gives none is dismissed."""
         healthy = False
         try:
@@ -121,7 +121,7 @@ class Sandbox:
             raise _refusal(path, answer, self._limits)
         return answer
 
-    def _received(self, child: _FileReader, path: Path, seconds: float, ocr_seconds: float) -> Message:
+    def _received(self, child: _FileReader, path: Path, seconds: float, ocr_seconds: float) -> Packet:
         deadline, left = time.monotonic() + seconds, ocr_seconds
         while body := child.receive(deadline - time.monotonic(), seconds):
             try:
@@ -184,7 +184,7 @@ def ocr_time_for(size: int, limits: ExtractionLimits) -> float:
     return limits.ocr_least_seconds + limits.ocr_seconds_a_megabyte * size / 1e6
 
 
-def _refusal(path: Path, answer: Message, limits: ExtractionLimits) -> Refusal:
+def _refusal(path: Path, answer: Packet, limits: ExtractionLimits) -> Refusal:
     reason: OutcomeReason = answer["refused"] if answer["refused"] in get_args(OutcomeReason) else "crashed"
     if reason == "too_much_memory":
         return Refusal(
@@ -200,7 +200,7 @@ def _refusal(path: Path, answer: Message, limits: ExtractionLimits) -> Refusal:
 
 
 def _unexpected(message: str) -> Refusal:
-    cure = kept_sentence("Try again; `sextant doctor` may say why.")
+    cure = Message("Try again; `sextant doctor` may say why.")
     return Refusal("unexpected", message, help=cure, retryable=True)
 
 

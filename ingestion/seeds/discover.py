@@ -18,8 +18,8 @@ from ingestion.types.outcome import Refusal
 from ingestion.types.source import SeedSource
 from ingestion.web.urls import normal_url
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 from rag_engine.text.folding import fold
-from rag_engine.text.templates import kept_sentence
 
 _MOST_LISTS = 20
 _MOST_ADDRESSES = 5_000
@@ -54,12 +54,17 @@ def discover(url: str, web: Web, known: Sequence[SeedSource], *, contains: tuple
         _follow(deque([(url, body)]), search)
     if len(search.reading.candidates) >= _MOST_ADDRESSES:
         search.reading.warnings.append(
-            f"Only the first {_MOST_ADDRESSES:,} addresses were taken; narrow them down by words."
+            Message("Only the first {n:,} addresses were taken; narrow them down by words.", n=_MOST_ADDRESSES)
         )
     if contains:
         words = ", ".join(contains)
         search.reading.warnings.append(
-            f"{len(search.reading.candidates):,} of {search.entries:,} addresses contain: {words}."
+            Message(
+                "{n:,} of {total:,} addresses contain: {words}.",
+                n=len(search.reading.candidates),
+                total=search.entries,
+                words=words,
+            )
         )
     return match_seeds(search.reading, known)
 
@@ -92,9 +97,7 @@ def _follow(queue: deque[tuple[str, bytes | None]], search: _Search) -> None:
             return
         if search.read >= _MOST_LISTS:
             search.reading.warnings.append(
-                kept_sentence(
-                    "Only {most} lists were read; {n} more were left out.", most=_MOST_LISTS, n=len(queue) + 1
-                )
+                Message("Only {most} lists were read; {n} more were left out.", most=_MOST_LISTS, n=len(queue) + 1)
             )
             return
         search.read += 1
@@ -105,9 +108,9 @@ def _follow(queue: deque[tuple[str, bytes | None]], search: _Search) -> None:
             elif (entries := read_entries(body)) is not None:
                 _take(address, entries, search)
             else:
-                search.reading.warnings.append(kept_sentence("{url} is neither a sitemap nor a feed.", url=address))
+                search.reading.warnings.append(Message("{url} is neither a sitemap nor a feed.", url=address))
         except (Refusal, InputError) as error:
-            search.reading.warnings.append(kept_sentence("{url} was left out: {error}", url=address, error=error))
+            search.reading.warnings.append(Message("{url} was left out: {error}", url=address, error=error))
 
 
 def _take(address: str, entries: Sequence[FeedEntry], search: _Search) -> None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 from urllib.parse import urlsplit
 
 from ingestion.spreadsheets.row import RejectedRow
 from ingestion.types.source import SeedSource
 from ingestion.web.urls import normal_url
+from rag_engine.messages import NO_MESSAGE, Message, change_texts
 from rag_engine.text.folding import fold
-from rag_engine.text.templates import kept_sentence
 
 # A hundred thousand warnings help nobody.
 _MOST_WARNINGS = 50
@@ -48,7 +49,7 @@ class SeedReport:
     new: tuple[SeedSource, ...]
     known: int
     rejected: tuple[RejectedRow, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     corrected: tuple[SeedSource, ...] = ()
     unused: tuple[str, ...] = ()
 
@@ -62,7 +63,7 @@ class SeedCandidate:
     `prefix` begins the code where the list gives none.
     """
 
-    place: str
+    place: Message
     source: SeedSource
     part: int = 1
     prefix: str = ""
@@ -77,11 +78,11 @@ class SeedReading:
 
     candidates: list[SeedCandidate] = field(default_factory=list)
     rejected: list[RejectedRow] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[Message] = field(default_factory=list)
     known: int = 0
     unused: list[str] = field(default_factory=list)
 
-    def reject(self, place: str, reason: str) -> None:
+    def reject(self, place: Message, reason: Message) -> None:
         """Report a row that cannot be used."""
         self.rejected.append(RejectedRow(place, reason))
 
@@ -112,7 +113,7 @@ def match_seeds(reading: SeedReading, known: Sequence[SeedSource]) -> SeedReport
             known_rows += 1
             if code and candidate.part == 1 and codes_of[key].casefold() != code.casefold():
                 warnings.append(
-                    kept_sentence(
+                    Message(
                         "{place}: {code} has an address that is known as {known}, which stays.",
                         place=candidate.place,
                         code=code,
@@ -122,9 +123,7 @@ def match_seeds(reading: SeedReading, known: Sequence[SeedSource]) -> SeedReport
             continue
         if key in first_places:
             refused.append(
-                RejectedRow(
-                    candidate.place, kept_sentence("it repeats the address of {place}", place=first_places[key])
-                )
+                RejectedRow(candidate.place, Message("it repeats the address of {place}", place=first_places[key]))
             )
             continue
         before = sources.get(code.casefold()) if candidate.part == 1 and code.casefold() not in taken else None
@@ -139,10 +138,10 @@ def match_seeds(reading: SeedReading, known: Sequence[SeedSource]) -> SeedReport
         first_places[key] = taken[code.casefold()] = candidate.place
         new.append(replace(source, code=code))
     if (rest := len(warnings) - _MOST_WARNINGS) > 0:
-        warnings[_MOST_WARNINGS:] = [kept_sentence("... and {n:,} more of this kind.", n=rest)]
+        warnings[_MOST_WARNINGS:] = [Message("... and {n:,} more of this kind.", n=rest)]
     unused = tuple(dict.fromkeys(map(whole, reading.unused)))
-    reported = tuple(RejectedRow(whole(one.place), whole(one.reason)) for one in refused)
-    return SeedReport(tuple(new), known_rows, reported, tuple(map(whole, warnings)), tuple(corrected), unused)
+    reported = tuple(RejectedRow(_whole_message(one.place), _whole_message(one.reason)) for one in refused)
+    return SeedReport(tuple(new), known_rows, reported, tuple(map(_whole_message, warnings)), tuple(corrected), unused)
 
 
 def key_of(url: str, path: str = "") -> str:
@@ -151,8 +150,13 @@ def key_of(url: str, path: str = "") -> str:
 
 
 def _whole(candidate: SeedCandidate) -> SeedCandidate:
-    source = SeedSource(**{name: whole(text) for name, text in asdict(candidate.source).items()})
-    return replace(candidate, place=whole(candidate.place), source=source)
+    texts: dict[str, Any] = {name: change_texts(text, whole) for name, text in asdict(candidate.source).items()}
+    source = SeedSource(**texts)
+    return replace(candidate, place=_whole_message(candidate.place), source=source)
+
+
+def _whole_message(message: Message) -> Message:
+    return Message(change_texts(message, whole))
 
 
 def _is_correction(row: SeedSource, before: SeedSource) -> bool:
@@ -166,22 +170,20 @@ def _is_correction(row: SeedSource, before: SeedSource) -> bool:
     return bool(row.url and before.url) and not before.parent and len(titles) < 2
 
 
-def _in_use(code: str, taken: Mapping[str, str], sources: Mapping[str, SeedSource]) -> str:
+def _in_use(code: str, taken: Mapping[str, str], sources: Mapping[str, SeedSource]) -> Message:
     """Return why a code is not free, or ""."""
     if source := sources.get(code.casefold()):
-        return kept_sentence(
+        return Message(
             "the code {code} is known with another address ({address}), which was not overwritten; "
             "give this row another code",
             code=code,
             address=source.url or source.path,
         )
     if place := taken.get(code.casefold()):
-        return kept_sentence(
-            "the code {code} belongs to another address in {place}; give this row another code",
-            code=code,
-            place=place,
+        return Message(
+            "the code {code} belongs to another address in {place}; give this row another code", code=code, place=place
         )
-    return ""
+    return NO_MESSAGE
 
 
 class Codes:
@@ -226,16 +228,16 @@ def prefix_for(name: str, url: str = "") -> str:
     return _capitals(re.sub(r"[^a-z0-9]", "", fold(named[0])))
 
 
-def why_refused_code(code: str) -> str:
+def why_refused_code(code: str) -> Message:
     """Return why a code cannot name a source and its file, or ""."""
     if len(code) > _LONGEST_CODE:
-        return kept_sentence("the code “{code}…” is longer than {most} characters", code=code[:20], most=_LONGEST_CODE)
+        return Message("the code “{code}…” is longer than {most} characters", code=code[:20], most=_LONGEST_CODE)
     if not code.isprintable() or re.search(r'[/\\<>:"|?*]', code) or code.startswith("."):
-        return kept_sentence(
+        return Message(
             "the code “{code}” cannot be part of a file name; use letters, digits, dot, hyphen and underscore",
             code=repr(code),
         )
-    return ""
+    return NO_MESSAGE
 
 
 def _capitals(text: str) -> str:

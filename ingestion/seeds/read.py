@@ -24,8 +24,8 @@ from ingestion.types.outcome import Refusal
 from ingestion.types.source import SeedSource
 from ingestion.web.urls import normal_url
 from rag_engine.errors import InputError
+from rag_engine.messages import Message, join_messages
 from rag_engine.text.file_kinds import why_no_file
-from rag_engine.text.templates import kept_sentence
 
 _JUDGED_ROWS = 200
 _MOST_XML_BYTES = 50_000_000
@@ -66,9 +66,7 @@ def _read_file(path: Path, known: Collection[str], reading: SeedReading) -> None
     else:
         if sniff_encoding(path) == "cp1252":
             reading.warnings.append(
-                kept_sentence(
-                    "{file} is not UTF-8 and was read as Windows-1252; check accented letters.", file=path.name
-                )
+                Message("{file} is not UTF-8 and was read as Windows-1252; check accented letters.", file=path.name)
             )
         if path.suffix.lower() in _TABLES or _is_table(path):
             _read_table(path, read_delimited(path), known, reading)
@@ -90,7 +88,7 @@ def _read_table(path: Path, rows: Iterable[Row], known: Collection[str], reading
     sheets = groupby(rows, key=lambda row: row.sheet)
     seen = [_read_sheet(path, sheet, group, known, reading) for sheet, group in sheets]
     if not reading.candidates and not reading.rejected and not reading.known:
-        seen = seen or [kept_sentence("no cell with anything in it")]
+        seen = seen or [Message("no cell with anything in it")]
         raise InputError(
             "{file} holds no web address. Seen: {seen}.",
             help='Add a column named "URL" with addresses that begin with http:// or https://.',
@@ -116,7 +114,7 @@ def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], known: Collection[s
         if formula is not None and (not addresses.found or formula == columns.code):
             found.reject(
                 row.place,
-                kept_sentence(
+                Message(
                     "cell {cell} holds a formula without its value; open the list in Excel or LibreOffice, save it, "
                     "and take it again",
                     cell=f"{column_letter(formula)}{row.number}",
@@ -127,13 +125,13 @@ def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], known: Collection[s
             found.candidates += _candidates(path, row, columns, addresses.found, from_link)
             # One address is enough for a source; what else the row holds is reported all the same.
             found.warnings += [
-                kept_sentence("One address of {place} was not taken: {why}.", place=row.place, why=reason)
+                Message("One address of {place} was not taken: {why}.", place=row.place, why=reason)
                 for reason in addresses.refused
             ]
         elif code and code.casefold() in known and not addresses.refused:
             found.known += 1
         else:
-            found.reject(row.place, "; ".join(addresses.refused) or kept_sentence("no web address in any column"))
+            found.reject(row.place, join_messages(addresses.refused, "; ") or Message("no web address in any column"))
             meant = meant or bool(addresses.refused)
     names = ", ".join(name for name in (columns.names or (head[0].cells if head else ())) if name)[:300]
     reading.candidates += found.candidates
@@ -143,11 +141,11 @@ def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], known: Collection[s
         reading.rejected += found.rejected
         reading.unused += columns.unused()
     else:
-        reading.warnings.append(kept_sentence("{sheet} holds no web address and was left out.", sheet=sheet))
+        reading.warnings.append(Message("{sheet} holds no web address and was left out.", sheet=sheet))
     return f"{sheet} ({names})"
 
 
-def _addresses(row: Row, columns: SeedColumns, warnings: list[str]) -> tuple[Addresses, int | None]:
+def _addresses(row: Row, columns: SeedColumns, warnings: list[Message]) -> tuple[Addresses, int | None]:
     """Return the row's addresses.
 
     Of its address columns, else behind or in any other cell that may hold one.
@@ -155,14 +153,14 @@ def _addresses(row: Row, columns: SeedColumns, warnings: list[str]) -> tuple[Add
     The second value is the column whose link gave them while the cell shows a text.
     """
     found: list[str] = []
-    refused: list[str] = []
+    refused: list[Message] = []
     shown_by: int | None = None
     for column in columns.urls:
         text, link = row.cell(column), row.links.get(column, "")
         shown = addresses_in(text)
         if shown.found and link and normal_url(link) not in {normal_url(url) for url in shown.found}:
             warnings.append(
-                kept_sentence(
+                Message(
                     "{place}: the cell shows {address} but leads to {link}; what it shows was taken.",
                     place=row.place,
                     address=shown.found[0],
@@ -189,8 +187,8 @@ def _addresses(row: Row, columns: SeedColumns, warnings: list[str]) -> tuple[Add
     return Addresses(tuple(dict.fromkeys(found)), tuple(dict.fromkeys(refused))), shown_by
 
 
-def _no_address(text: str) -> str:
-    return kept_sentence("“{text}” is no web address; it must begin with http:// or https://", text=text[:80])
+def _no_address(text: str) -> Message:
+    return Message("“{text}” is no web address; it must begin with http:// or https://", text=text[:80])
 
 
 def _link(target: str) -> Addresses:
@@ -215,7 +213,7 @@ def _candidates(
         authority=" ".join(row.cell(columns.authority).split()),
         notes=row.cell(columns.notes),
         licence=row.cell(columns.licence),
-        origin=row.place if row.sheet == path.name else f"{path.name}, {row.place}",
+        origin=row.place if row.sheet == path.name else join_messages([path.name, row.place], ", "),
     )
     for part, url in enumerate(urls, 1):
         yield SeedCandidate(row.place, replace(source, url=url), part)
@@ -228,17 +226,17 @@ def _read_lines(path: Path, reading: SeedReading) -> None:
             text = line.strip()
             if not text or text.startswith("#"):
                 continue
-            place = f"line {number}"
+            place = Message("line {which}", which=str(number))
             addresses = addresses_in(text, with_words=True)
             for url in addresses.found:
                 beside = text.replace(url, " ").replace(url.removeprefix("http://"), " ")
                 title = " ".join(beside.strip(" \t,;|:-–—<>()\"'").split()) if len(addresses.found) == 1 else ""
-                source = SeedSource("", url, title=title, origin=f"{path.name}, {place}")
+                source = SeedSource("", url, title=title, origin=join_messages([path.name, place], ", "))
                 reading.candidates.append(SeedCandidate(place, source))
             if not addresses.found:
                 reading.reject(
                     place,
-                    "; ".join(addresses.refused) or kept_sentence("“{text}” holds no web address", text=text[:80]),
+                    join_messages(addresses.refused, "; ") or Message("“{text}” holds no web address", text=text[:80]),
                 )
     if not reading.candidates:
         raise InputError(
@@ -270,7 +268,8 @@ def _read_xml(path: Path, reading: SeedReading) -> None:
                 _read_xml(beside, reading)
             else:
                 reading.reject(
-                    entry.url, kept_sentence("a sitemap that does not lie beside {file}; discover it", file=path.name)
+                    Message(entry.url),
+                    Message("a sitemap that does not lie beside {file}; discover it", file=path.name),
                 )
     else:
         raise InputError(
@@ -295,7 +294,7 @@ def _is_sitemap_beside(index: Path, path: Path) -> bool:
 def add_entries(entries: Iterable[FeedEntry], name: str, reading: SeedReading) -> None:
     """Add the entries of a sitemap or feed called `name` to the candidates, or report why not."""
     for number, entry in enumerate(entries, 1):
-        place = f"{name}, entry {number}"
+        place = join_messages([name, Message("entry {which}", which=str(number))], ", ")
         if reason := why_refused(entry.url):
             reading.reject(place, reason)
         else:
@@ -310,9 +309,9 @@ def _read_folder(path: Path, reading: SeedReading) -> None:
     files = [one for one in inside if not any(part.startswith(".") for part in one.relative_to(path).parts)]
     described = {folder: read_descriptions(folder) for folder in dict.fromkeys(one.parent for one in files)}
     for file in files:
-        place, location = whole(str(file.relative_to(path))), str(file.absolute())
+        place, location = Message(whole(str(file.relative_to(path)))), str(file.absolute())
         if whole(location) != location:
-            reading.reject(place, kept_sentence("the name of the file or its folder is not UTF-8; rename it"))
+            reading.reject(place, Message("the name of the file or its folder is not UTF-8; rename it"))
             continue
         if why := why_no_file(file, path):
             reading.reject(place, why)
@@ -322,14 +321,14 @@ def _read_folder(path: Path, reading: SeedReading) -> None:
         except Refusal as refusal:
             # What else is wrong with a file is found and reported when it is read.
             if refusal.reason in ("unsupported_type", "empty"):
-                reading.reject(place, str(refusal))
+                reading.reject(place, refusal.message)
                 continue
         except OSError as error:
-            reading.reject(place, kept_sentence("cannot be read: {error}", error=error.strerror))
+            reading.reject(place, Message("cannot be read: {error}", error=Message(error.strerror or "")))
             continue
         given = described[file.parent].get(file.name, {})
         texts = {name: str(given.get(name, "")) for name in ("title", "authority", "notes", "licence")}
-        source = SeedSource("", path=location, origin=f"{path.name}/{place}", **texts)
+        source = SeedSource("", path=location, origin=join_messages([path.name, place], "/"), **texts)
         reading.candidates.append(SeedCandidate(place, source, prefix=prefix_for(path.absolute().name)))
     if not reading.candidates and not reading.rejected:
         raise InputError("{path} holds no file.", help="Give a folder with documents in it.", path=path)

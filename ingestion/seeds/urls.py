@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.text.folding import fold
-from rag_engine.text.templates import kept_sentence
 
 _START = re.compile(r"(?:https?://|www\.)", re.IGNORECASE)
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]{1,20}):", re.IGNORECASE)
@@ -32,7 +32,7 @@ class Addresses:
     """Addresses as they would be fetched, and reasons for the refused ones."""
 
     found: tuple[str, ...] = ()
-    refused: tuple[str, ...] = ()
+    refused: tuple[Message, ...] = ()
 
 
 def addresses_in(text: str, *, with_words: bool = False) -> Addresses:
@@ -48,7 +48,7 @@ def addresses_in(text: str, *, with_words: bool = False) -> Addresses:
     ('https://example.org/a', 'https://example.org/b')
     """
     found: list[str] = []
-    refused: list[str] = []
+    refused: list[Message] = []
     for piece in filter(None, map(str.strip, _SEPARATORS.split(text))):
         words = piece.split()
         starts = [number for number, word in enumerate(words) if _START.match(word.lstrip("<(['\""))]
@@ -56,7 +56,7 @@ def addresses_in(text: str, *, with_words: bool = False) -> Addresses:
             scheme = _SCHEME.match(piece)
             if scheme and scheme.group(1).lower() in _FOREIGN:
                 refused.append(
-                    kept_sentence(
+                    Message(
                         "{text} is an address of {scheme}; only http and https are read",
                         text=_short(piece),
                         scheme=scheme.group(1).lower(),
@@ -69,9 +69,7 @@ def addresses_in(text: str, *, with_words: bool = False) -> Addresses:
             words = _without_remark(words, starts[-1])
         if not with_words and starts[-1] < len(words) - 1:
             refused.append(
-                kept_sentence(
-                    "{text} holds a space; write it as %20 or remove what is not the address", text=_short(piece)
-                )
+                Message("{text} holds a space; write it as %20 or remove what is not the address", text=_short(piece))
             )
             continue
         for number in starts:
@@ -91,24 +89,24 @@ def _without_remark(words: list[str], last: int) -> list[str]:
     return words
 
 
-def why_refused(address: str) -> str:
+def why_refused(address: str) -> Message:
     """Return why an address cannot be fetched, or "" if it can as far as its form tells."""
     if len(address) > _LONGEST:
-        return kept_sentence("{text} is longer than {most:,} characters", text=_short(address), most=_LONGEST)
+        return Message("{text} is longer than {most:,} characters", text=_short(address), most=_LONGEST)
     try:
         parts = urlsplit(address)
         host, _ = parts.hostname or "", parts.port
     except ValueError:
-        return kept_sentence("{text} is no valid address", text=_short(address))
+        return Message("{text} is no valid address", text=_short(address))
     if parts.scheme.lower() not in ("http", "https"):
-        return kept_sentence("{text} does not begin with http:// or https://", text=_short(address))
+        return Message("{text} does not begin with http:// or https://", text=_short(address))
     if not host or host.startswith(".") or ".." in host or re.search(r"[^\w.:\-]", host):
-        return kept_sentence("{text} names no valid host", text=_short(address))
+        return Message("{text} names no valid host", text=_short(address))
     if parts.username is not None:
-        return kept_sentence("{host} is given with a user name; lists keep no passwords, remove it", host=_short(host))
+        return Message("{host} is given with a user name; lists keep no passwords, remove it", host=_short(host))
     if _UNPRINTABLE.search(address):
-        return kept_sentence("{text} holds a space or a control character", text=_short(address))
-    return ""
+        return Message("{text} holds a space or a control character", text=_short(address))
+    return NO_MESSAGE
 
 
 def _trimmed(word: str) -> str:

@@ -24,6 +24,7 @@ from ingestion.file_reading import ExtractionLimits
 from ingestion.spreadsheets.row import Row
 from ingestion.types.outcome import Refusal
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 from rag_engine.text.file_kinds import why_no_file
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -53,7 +54,7 @@ def read_rows(path: Path) -> Iterator[Row]:
     try:
         yield from read_workbook(path)
     except Refusal as refusal:
-        raise InputError(refusal.template, help=refusal.cure, retryable=False, **refusal.values) from refusal
+        raise InputError(refusal.fault, help=refusal.help, retryable=False) from refusal
 
 
 def read_delimited(path: Path) -> Iterator[Row]:
@@ -86,7 +87,10 @@ def read_head(path: Path) -> bytes:
             return file.read(4096)
     except OSError as error:
         raise InputError(
-            "{path} cannot be read: {error}.", help="Check the name and the rights.", path=path, error=error.strerror
+            "{path} cannot be read: {error}.",
+            help="Check the name and the rights.",
+            path=path,
+            error=Message(error.strerror or ""),
         ) from error
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from rag_engine.messages import Message, join_messages
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -21,9 +23,9 @@ class Row:
     unsaved: tuple[int, ...] = ()
 
     @property
-    def place(self) -> str:
+    def place(self) -> Message:
         """Position of the row as a person sees it: "Sheet1, row 7"."""
-        return f"{self.sheet}, row {self.number}"
+        return join_messages([self.sheet, Message("row {which}", which=str(self.number))], ", ")
 
     def cell(self, column: int | None) -> str:
         """Return the text in a column without surrounding space; "" beyond the end of the row."""
@@ -34,8 +36,8 @@ class Row:
 class RejectedRow:
     """Row that was not imported: its position ("Sheet1, row 7"), the reason and the remedy."""
 
-    place: str
-    reason: str
+    place: Message
+    reason: Message
 
 
 def column_letter(column: int) -> str:

@@ -10,6 +10,7 @@ from typing import Literal
 from ingestion.records.source_record import SourceRecord
 from ingestion.types.outcome import Outcome, OutcomeReason
 from ingestion.types.run import PHASES, Phase
+from rag_engine.messages import NO_MESSAGE, Message
 
 State = Literal[
     "new", "waiting", "review", "indexed", "translation", "superseded", "portal", "rejected", "failed", "excluded"
@@ -49,7 +50,7 @@ class SourceStatus:
     status: str
     phase: str
     reason: OutcomeReason = ""
-    message: str = ""
+    message: Message = NO_MESSAGE
 
 
 @dataclass(frozen=True, slots=True)

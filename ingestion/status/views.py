@@ -20,6 +20,7 @@ from ingestion.types.outcome import OutcomeReason
 from ingestion.types.run import PHASES, Phase, Progress
 from ingestion.types.source import Relation
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 from rag_engine.text.folding import fold
 
 # What acquisition or the portals rejected has no file to go on with, and a licence is decided elsewhere.
@@ -40,8 +41,8 @@ class SourceRow:
     status: str
     phase: str
     reason: OutcomeReason
-    message: str
-    origin: str
+    message: Message
+    origin: Message
     parent: str
 
 
@@ -55,7 +56,7 @@ class StoppedSource:
     phase: Phase
     status: str
     reason: OutcomeReason
-    message: str
+    message: Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class SourceFacts:
     phase: str
     status: str
     reason: str
-    message: str
+    message: Message
     light: str
     licence: str
     quality: dict[str, float] | None
@@ -107,7 +108,7 @@ class UndecidedSource:
     url: str
     light: str
     reason: OutcomeReason
-    message: str
+    message: Message
     marks: tuple[LicenceMark, ...]
 
 
@@ -120,7 +121,7 @@ class LocalFile:
     path: str
     light: str
     reason: OutcomeReason
-    message: str
+    message: Message
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 
 FieldName = Literal[
     "title", "authority", "document_type", "hazards", "target", "key_criteria", "tags", "description", "language",
@@ -51,7 +52,7 @@ class Description:
     """
 
     values: tuple[FieldValue, ...]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     year: int | None = None
 
 

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from ingestion.types.source import Download
 from rag_engine.errors import SextantError
+from rag_engine.messages import NO_MESSAGE, Message
 
 OutcomeStatus = Literal["done", "skipped", "rejected", "failed"]
 OutcomeReason = Literal[
@@ -52,7 +53,7 @@ class Outcome:
 
     status: OutcomeStatus
     reason: OutcomeReason
-    message: str = ""
+    message: Message = NO_MESSAGE
     evidence: object | None = None
     retryable: bool = False
 
@@ -98,8 +99,8 @@ class Refusal(SextantError):  # noqa: N818 - refusing is an answer, not an accid
 
     def again(self, *, help: str = "") -> Refusal:
         """Return a new refusal that says the same, with another remedy if one is given."""
-        cure, later, rejected = help or self.cure, self.retryable, self.rejected
-        return Refusal(self.reason, self.template, help=cure, retryable=later, rejected=rejected, **self.values)
+        cure, later, rejected = help or self.help, self.retryable, self.rejected
+        return Refusal(self.reason, self.fault, help=cure, retryable=later, rejected=rejected)
 
     @property
     def status(self) -> Literal["rejected", "failed"]:
@@ -108,4 +109,4 @@ class Refusal(SextantError):  # noqa: N818 - refusing is an answer, not an accid
 
     def outcome(self, evidence: object | None = None) -> Outcome:
         """Return the outcome that this refusal is."""
-        return Outcome(self.status, self.reason, str(self), evidence, self.retryable)
+        return Outcome(self.status, self.reason, self.message, evidence, self.retryable)

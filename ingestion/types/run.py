@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 
 # Name of a phase: of its file in ingestion/phases/.
 Phase = str
@@ -76,7 +77,7 @@ class Progress:
     total: int
     done_bytes: int
     total_bytes: int
-    current: str
+    current: Message | str
     phase: str = ""
     pages: int = 0
     now: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ingestion.types.licence import LicenceMark
+from rag_engine.messages import NO_MESSAGE, Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class SeedSource:
     notes: str = ""
     licence: str = ""
     parent: str = ""
-    origin: str = ""
+    origin: Message = NO_MESSAGE
 
     @property
     def shown_title(self) -> str:
@@ -110,7 +111,7 @@ class PortalFindings:
 
     found: tuple[FoundDocument, ...]
     visited: tuple[str, ...]
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ class Extraction:
     title: str
     language: str
     size: int
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     licence_marks: tuple[LicenceMark, ...] = ()
 
 

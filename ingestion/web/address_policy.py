@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 import httpx
 
 from ingestion.types.outcome import Refusal
-from rag_engine.errors import InputError, without_passwords
-from rag_engine.text.templates import kept_sentence
+from rag_engine.errors import InputError
+from rag_engine.messages import Message, without_passwords
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -110,10 +110,10 @@ def read_target(url: str) -> Target:
         parts = urlsplit(url.strip())
         if parts.scheme.lower() not in PORTS:
             raise _forbidden(
-                url, kept_sentence("only http and https are read, not {scheme}", scheme=parts.scheme or "nothing")
+                url, Message("only http and https are read, not {scheme}", scheme=parts.scheme or "nothing")
             )
         if "@" in parts.netloc:
-            raise _forbidden(url, kept_sentence("it holds a user name"))
+            raise _forbidden(url, Message("it holds a user name"))
         if _refusable_host(parts.hostname or ""):
             raise _forbidden(url, _refusable_host(parts.hostname or ""))
         parsed = httpx.URL(url.strip()).copy_with(fragment=None)
@@ -121,7 +121,7 @@ def read_target(url: str) -> Target:
     except (ValueError, httpx.InvalidURL) as error:
         raise Refusal("url_invalid", "{url} is not an address: {error}.", url=_short(url), error=error) from error
     if parsed.userinfo or parsed.scheme not in PORTS or _refusable_host(host):
-        raise _forbidden(url, _refusable_host(host) or kept_sentence("its host is unclear"))
+        raise _forbidden(url, _refusable_host(host) or Message("its host is unclear"))
     port = parsed.port or PORTS[parsed.scheme]
     if not host or not _is_host(host) or not 0 < port < 65536 or parsed.port == 0:
         raise Refusal("url_invalid", "{url} is not an address: it has no proper host and port.", url=_short(url))
@@ -147,17 +147,17 @@ def checked(host: str, port: int, addresses: Sequence[str], exemptions: Sequence
     if problem := _refusable_host(host):
         raise _forbidden(host, problem)
     if not addresses:
-        raise _unknown(host, kept_sentence("it has no address"))
+        raise _unknown(host, Message("it has no address"))
     named = any(exemption.covers_host(host.lower(), port) for exemption in exemptions)
     kept = []
     for text in addresses:
         try:
             address = ipaddress.ip_address(text)
         except ValueError as error:
-            raise _forbidden(host, kept_sentence("its address {address} cannot be read", address=text)) from error
+            raise _forbidden(host, Message("its address {address} cannot be read", address=text)) from error
         listed = any(exemption.covers_address(address, port) for exemption in exemptions)
         if not (named or listed or is_public(address)):
-            raise _forbidden(f"{host}:{port}", kept_sentence("{address} is not a public address", address=text))
+            raise _forbidden(f"{host}:{port}", Message("{address} is not a public address", address=text))
         kept.append(str(address))
     return tuple(kept)
 
@@ -172,7 +172,7 @@ def check_port(
         return
     for address in map(ipaddress.ip_address, addresses):
         if not any(one.covers_address(address, port) for one in exemptions):
-            raise _forbidden(f"{host}:{port}", kept_sentence("no address on the list names port {port}", port=port))
+            raise _forbidden(f"{host}:{port}", Message("no address on the list names port {port}", port=port))
 
 
 def addresses_to_connect(
@@ -258,13 +258,13 @@ def _split_port(entry: str) -> tuple[str, int | None]:
 def _refusable_host(host: str) -> str:
     """Return the fault in the way the host is written, or ""."""
     if host.endswith("."):
-        return kept_sentence("its host is written with a dot at its end")
+        return Message("its host is written with a dot at its end")
     if ":" in host or not _NUMERIC.match(host.rpartition(".")[2]):
         return ""
     try:
         ipaddress.IPv4Address(host)
     except ValueError:
-        return kept_sentence("its host is a number that hides an address")
+        return Message("its host is a number that hides an address")
     return ""
 
 

@@ -29,7 +29,7 @@ from ingestion.web.browser_visit import BrowserLostError, download_file, render_
 from ingestion.web.checked_proxy import CheckedProxy
 from ingestion.web.http import HttpWeb
 from ingestion.web.politeness import PolitenessPolicy
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Of several such switches Chromium takes the last: so what Playwright switches off (the lines but the last), and what
@@ -208,7 +208,7 @@ class ChromiumBrowser:
             self._thread.started.result(_START_SECONDS)
         except (Error, OSError, StillBusy) as error:
             self._drop(self._thread)
-            why = str(error).partition("\n")[0] or kept_sentence("no answer in time")
+            why = str(error).partition("\n")[0] or Message("no answer in time")
             raise Refusal(
                 "browser_missing",
                 "{program} does not start: {error}.",

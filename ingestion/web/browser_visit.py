@@ -25,7 +25,7 @@ from ingestion.web.address_policy import read_target
 from ingestion.web.checked_proxy import USER, CheckedProxy
 from ingestion.web.politeness import PolitenessPolicy
 from ingestion.web.response import NotAPage, Received, head_of, receive, status_refusal, too_large
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message
 
 _PAGES = frozenset({"", "text/html", "application/xhtml+xml"})
 _READABLE = _PAGES | {"text/plain"}
@@ -192,13 +192,13 @@ class Visit:
                 if part["eof"]:
                     break
         except Error as error:
-            raise _broken(self.urls[-1], kept_sentence("the browser lost it")) from error
+            raise _broken(self.urls[-1], Message("the browser lost it")) from error
         finally:
             with suppress(Error):
                 self._session.send("IO.close", {"handle": handle})
         # A connection that breaks looks to the stream like the end of the body.
         if length is not None and not headers.get("content-encoding") and size != length:
-            raise _broken(self.urls[-1], kept_sentence("{size:,} of {length:,} bytes came", size=size, length=length))
+            raise _broken(self.urls[-1], Message("{size:,} of {length:,} bytes came", size=size, length=length))
 
     def _go_on(self, event: dict[str, Any]) -> None:
         self._session.send("Fetch.continueRequest", {"requestId": event["requestId"]})

@@ -26,7 +26,7 @@ from ingestion.web.address_policy import (
     read_target,
     resolve_by_system,
 )
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message
 
 _CHUNK = 2**16
 _MOST_HEAD = 2**18
@@ -211,7 +211,7 @@ class CheckedProxy:
                     )
                 except (OSError, TimeoutError) as error:
                     if place + 1 == len(addresses):
-                        why = str(error) or kept_sentence("no answer in time")
+                        why = str(error) or Message("no answer in time")
                         raise Refusal(
                             "connection_failed",
                             "The connection to {host}:{port} failed: {error}.",

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.header import decode_header, make_header
-from email.message import Message
+from email.message import Message as Headers
 from email.utils import parsedate_to_datetime
 from itertools import chain
 from pathlib import Path
@@ -27,7 +27,7 @@ from ingestion.types.source import Fetched
 from ingestion.web.links import suffix_of
 from rag_engine.atomic_write import replacing
 from rag_engine.errors import WorkspaceError
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message
 
 _LONGEST_HEADER = 4_000
 _LINE_ENDS = re.compile(r"[\r\n]")
@@ -127,7 +127,7 @@ def suggested_name(disposition: str) -> str:
     The extended form (filename*=UTF-8''...) wins over the plain one, as RFC 6266 asks. Encoded words (RFC 2047) and
     percent signs in the plain form are against the rules, but seen often enough.
     """
-    header = Message()
+    header = Headers()
     header["content-disposition"] = _LINE_ENDS.sub(" ", disposition[:_LONGEST_HEADER])
     values = [value for name, value in header.get_params([], "content-disposition")[1:] if name.lower() == "filename"]
     # A value in the extended form is a triple of charset, language and text.
@@ -249,7 +249,7 @@ def receive(chunks: Iterable[bytes], into: Path | None, url: str, most: int) -> 
             "{into} cannot be written: {error}.",
             help="Make the folder writable, or room on the disk, and run it again.",
             into=into,
-            error=error.strerror or error,
+            error=Message(error.strerror) if error.strerror else error,
         ) from error
     return Received(b"", size, digest.hexdigest())
 
@@ -286,9 +286,7 @@ def _inflated(chunks: Iterable[bytes], coding: str) -> Iterator[bytes]:
             try:
                 piece = inflater.decompress(rest, _STEP)
             except zlib.error as error:
-                raise BrokenBody(
-                    kept_sentence("the body is not {coding}: {error}", coding=coding, error=error)
-                ) from error
+                raise BrokenBody(Message("the body is not {coding}: {error}", coding=coding, error=error)) from error
             if piece:
                 yield piece
             rest = inflater.unconsumed_tail
@@ -301,7 +299,7 @@ def _inflated(chunks: Iterable[bytes], coding: str) -> Iterator[bytes]:
     if inflater is not None and not inflater.eof:
         yield inflater.flush(_STEP)
         if not inflater.eof:
-            raise BrokenBody(kept_sentence("the body ends too early"))
+            raise BrokenBody(Message("the body ends too early"))
 
 
 def _window(start: bytes, coding: str) -> int:

@@ -16,7 +16,7 @@ from pages._admin.tabs import open_tab
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table, draw_upload_limit, why_disabled
-from pages._shared.errors import show_errors, shown_sentence
+from pages._shared.errors import show, show_errors
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape, quoted
 from pages._shared.numbers_and_dates import counted, number
@@ -101,11 +101,11 @@ def draw_rows(report: SeedReport) -> None:
         draw_table([_source(one) for one in report.corrected], "seeds corrected", _("Sources with new addresses"), 200)
     draw_rejected(report.rejected)
     for warning in report.warnings[:_WARNINGS]:
-        st.caption(f":material/info: {escape(shown_sentence(warning))}")
+        st.caption(f":material/info: {escape(show(warning))}")
     if len(report.warnings) > _WARNINGS:
         more = counted("{n} more warning", "{n} more warnings", len(report.warnings) - _WARNINGS)
         with st.expander(more, key="more warnings"):
-            st.text("\n".join(map(shown_sentence, report.warnings[_WARNINGS:])))
+            st.text("\n".join(map(show, report.warnings[_WARNINGS:])))
 
 
 def draw_rejected(rejected: Sequence[RejectedRow]) -> None:
@@ -116,7 +116,7 @@ def draw_rejected(rejected: Sequence[RejectedRow]) -> None:
                 ":material/warning: **{n} row rejected**", ":material/warning: **{n} rows rejected**", len(rejected)
             )
         )
-        rows = [{_("Place"): shown_sentence(one.place), _("Reason"): shown_sentence(one.reason)} for one in rejected]
+        rows = [{_("Place"): show(one.place), _("Reason"): show(one.reason)} for one in rejected]
         long = any(len(one[_("Reason")]) > _LINE for one in rows)
         draw_table(rows, "rows not usable", _("Rejected rows with their reasons"), 330, wrapped=long)
 
@@ -138,7 +138,7 @@ def _source(source: SeedSource) -> dict[str, str]:
         _("Address"): source.url or source.path,
         _("Authority"): source.authority,
         _("Notes"): source.notes,
-        _("From"): shown_sentence(source.origin),
+        _("From"): show(source.origin),
     }
 
 
@@ -179,7 +179,7 @@ def draw_discovery() -> None:
 
 def _draw_found(report: SeedReport) -> None:
     for warning in report.warnings:
-        st.caption(f":material/info: {escape(shown_sentence(warning))}")
+        st.caption(f":material/info: {escape(show(warning))}")
     draw_rejected(report.rejected)
     if not report.new:
         nothing = counted(

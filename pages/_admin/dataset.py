@@ -16,7 +16,7 @@ from pages._admin.field_editor import draw_applied
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author, draw_download, draw_table
-from pages._shared.errors import show_errors, shown_sentence
+from pages._shared.errors import show, show_errors
 from pages._shared.field_inputs import heading_of
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
@@ -136,4 +136,4 @@ def _draw_report(report: CorrectionReport) -> None:
         draw_table(rows, "changes", _("Values that would change"), 360)
     draw_rejected(report.rejected)
     for warning in report.warnings:
-        st.caption(f":material/info: {escape(shown_sentence(warning))}")
+        st.caption(f":material/info: {escape(show(warning))}")

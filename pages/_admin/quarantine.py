@@ -14,7 +14,7 @@ from pages._admin.evidence import draw_address, draw_decision, draw_quality, sim
 from pages._admin.tabs import start_run
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author
-from pages._shared.errors import show_errors, shown_sentence
+from pages._shared.errors import show, show_errors
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
@@ -70,7 +70,7 @@ def _draw_card(record: SourceRecord, author: str, kept: SourceRecord | None) -> 
             with sides[1].container(gap="small"):
                 _draw_side(kept, _("Kept instead"), f"instead of {code}")
         reason = f"{shown_name(phase.capitalize())} · {escape(shown_reason(outcome.reason))}"
-        st.markdown(f":orange-badge[:material/block: {reason}] {escape(shown_sentence(outcome.message))}")
+        st.markdown(f":orange-badge[:material/block: {reason}] {escape(show(outcome.message))}")
         if record.relation is not None and record.relation.duplicate_of and record.relation.how:
             st.caption(similarity(record.relation))
         if record.quality is not None:

@@ -20,7 +20,7 @@ from pages._admin.evidence import draw_address, draw_decision, draw_marks, light
 from pages._admin.tabs import start_run
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author
-from pages._shared.errors import show_errors, shown_sentence
+from pages._shared.errors import show, show_errors
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, moment
@@ -88,7 +88,7 @@ def _draw_card(record: SourceRecord, author: str) -> None:
         st.markdown(f"**{escape(source.code)}** {escape(title_beside_code(record))}")
         draw_address(record, f"review {source.code}")
         light = light_badge(verdict.light if verdict else "YELLOW")
-        st.markdown(f"{light} {escape(shown_sentence(message) or shown_reason(reason))}")
+        st.markdown(f"{light} {escape(show(message) or shown_reason(reason))}")
         if source.licence:
             st.markdown(_("Seed list: {licence}").format(licence=escape(source.licence)))
         draw_marks(record)

@@ -11,7 +11,7 @@ from ingestion.operations.settings import change_setting, describe_effect, list_
 from pages._admin.language_models import draw_language_models
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author
-from pages._shared.errors import show_errors, shown_error
+from pages._shared.errors import show, show_errors
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
@@ -65,7 +65,7 @@ def _draw_setting(state: SettingState, author: str) -> None:
             locked = why_not_kept(setting)
             if locked:
                 st.markdown(f":material/lock: {escape(_text(setting, state.value))}")
-                st.caption(escape(shown_error(locked)))
+                st.caption(escape(show(locked.message)))
                 return
             given = _draw_input(state)
             st.caption(_origin(state))

@@ -15,7 +15,7 @@ from ingestion.types.source import Indexed, Relation
 from pages._admin.evidence import draw_address, draw_marks, draw_quality, licence_name, light_badge, similarity, size_of
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author, draw_heading, draw_table, translated_dialog
-from pages._shared.errors import show_errors, shown_sentence
+from pages._shared.errors import show, show_errors
 from pages._shared.field_inputs import heading_of
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
@@ -41,7 +41,7 @@ def draw_source(code: str) -> None:
     with st.container(border=True, gap="small", key="source"):
         draw_heading(f"{code} {record.metadata.title}", "source")
         where = source_status(record)
-        st.markdown(f":gray-badge[{shown_name(STATES[state_of(record)])}] {escape(shown_sentence(where.message))}")
+        st.markdown(f":gray-badge[{shown_name(STATES[state_of(record)])}] {escape(show(where.message))}")
         draw_address(record, "source")
         if (
             record.source.url
@@ -112,7 +112,7 @@ def draw_events(code: str) -> None:
             _("Event"): shown_name(one.event.capitalize()),
             _("Result"): shown_name(one.status.capitalize()),
             _("Reason"): shown_reason(one.reason),
-            _("Message"): shown_sentence(one.message),
+            _("Message"): show(one.message),
             _("Who"): one.author,
             _("Seconds"): one.seconds,
         }
@@ -152,12 +152,12 @@ def _draw_phases(record: SourceRecord) -> None:
     if record.quality:
         draw_quality(record.quality)
     for sentence in record.findings.left_out if record.findings else ():
-        st.caption(f":material/info: {escape(shown_sentence(sentence))}")
+        st.caption(f":material/info: {escape(show(sentence))}")
     extraction, download = record.extraction, record.download
     if extraction is not None:
         st.caption(size_of(extraction))
         for warning in extraction.warnings[:5]:
-            st.caption(f":material/info: {escape(shown_sentence(warning))}")
+            st.caption(f":material/info: {escape(show(warning))}")
     if download is not None and len(download.urls) > 1:
         st.caption(_("Redirects: {addresses}").format(addresses=escape(" → ".join(download.urls))))
 
@@ -165,7 +165,7 @@ def _draw_phases(record: SourceRecord) -> None:
 def _detail(outcome: Outcome) -> str:
     evidence = outcome.evidence
     passages = counted("{n} passage", "{n} passages", evidence.children) if isinstance(evidence, Indexed) else ""
-    outcome_text = shown_sentence(outcome.message) or shown_reason(outcome.reason)
+    outcome_text = show(outcome.message) or shown_reason(outcome.reason)
     return escape(" ".join(part for part in (outcome_text, passages) if part))
 
 

@@ -19,7 +19,7 @@ from pages._admin.source_detail import draw_source
 from pages._admin.tabs import start_run
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author, follow_choice, open_in_address, translated_dialog
-from pages._shared.errors import show_errors, shown_sentence
+from pages._shared.errors import show, show_errors
 from pages._shared.interface_language import _, to_translate
 from pages._shared.jobs import draw_runs_of
 from pages._shared.markdown import escape
@@ -151,8 +151,8 @@ def _row(row: SourceRow) -> dict[str, str]:
         _("State"): shown_name(STATES[row.state]),
         _("Phase"): shown_name(row.phase.capitalize()),
         _("Reason"): shown_reason(row.reason),
-        _("Message"): shown_sentence(row.message),
+        _("Message"): show(row.message),
         _("Address"): row.address,
         _("Portal"): row.parent,
-        _("From"): shown_sentence(row.origin),
+        _("From"): show(row.origin),
     }

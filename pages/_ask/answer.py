@@ -19,7 +19,7 @@ from pages._shared import resources
 from pages._shared.accessibility import draw_quotations, in_language, spoken_answer
 from pages._shared.badges import badges, tier_badge, tier_help, version_badge
 from pages._shared.elements import draw_original, draw_when_done
-from pages._shared.errors import show_error, show_errors, shown_sentence
+from pages._shared.errors import show, show_error, show_errors
 from pages._shared.filter_widgets import WORDING, document_titles, named_values
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted, quoted
@@ -86,7 +86,7 @@ def draw_reply(conversation: Conversation, number: int, reply: Reply, *, latest:
         draw_answer_row(conversation, number)
     for warning in reply.warnings:
         if warning != reply.text and not is_ranking_note(warning):
-            st.caption(f":material/info: {escape(shown_sentence(warning))}")
+            st.caption(f":material/info: {escape(show(warning))}")
     if reply.sources:
         _draw_sources(conversation, number, reply, latest=latest)
     if reply.queries:
@@ -105,7 +105,7 @@ def _draw_text(conversation: Conversation, turn: int, reply: Reply, mark: Callab
         return languages.get(n, "")
 
     if reply.status == "error":
-        show_error(shown_sentence(reply.text))
+        show_error(show(reply.text))
     elif reply.status == "insufficient_evidence":
         with in_language(resources.text_language(reply.text), f"refusal-{turn}"):
             st.info(escape_paragraphs(reply.text), icon=":material/search_off:")
@@ -391,5 +391,5 @@ def _draw_details(reply: Reply) -> None:
         )
         lines.append(_("Times: {steps}.").format(steps=steps))
         lines += [escape(describe_step(step, WORDING)) for step in reply.steps]
-        lines += [escape(shown_sentence(warning)) for warning in reply.warnings if is_ranking_note(warning)]
+        lines += [escape(show(warning)) for warning in reply.warnings if is_ranking_note(warning)]
         st.caption("  \n".join(lines))

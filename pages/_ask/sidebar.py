@@ -8,7 +8,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages._shared import resources
-from pages._shared.errors import shown_sentence
+from pages._shared.errors import show
 from pages._shared.filter_widgets import count_active, display_text, draw_filters, matching_documents
 from pages._shared.interface_language import _, to_translate
 from pages._shared.jobs import draw_writer
@@ -139,4 +139,4 @@ def _draw_answerer() -> None:
     st.caption(_(":material/format_quote: Answers are quotations. A language model writes them out."))
     st.caption(_("[Choose a language model in Settings]({address})").format(address="admin?tab=settings"))
     if error:
-        st.caption(escape(shown_sentence(error)))
+        st.caption(escape(show(error)))

@@ -10,7 +10,7 @@ from pages._compare.begin import shown_columns
 from pages._shared import resources
 from pages._shared.accessibility import in_language
 from pages._shared.elements import act_button, open_in_address, translated_dialog
-from pages._shared.errors import show_error, show_errors, shown_sentence
+from pages._shared.errors import show, show_error, show_errors
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, quoted
@@ -55,7 +55,7 @@ def draw_cell(comparison: Comparison, question: str, column: ComparisonColumn, *
 
 def _draw_answer(cell: ComparisonCell) -> None:
     if cell.status == "failed":
-        show_error(shown_sentence(cell.text))
+        show_error(show(cell.text))
         return
     if cell.status == "nothing found":
         with in_language(resources.text_language(cell.text), "cell-refusal"):
@@ -77,7 +77,7 @@ def _draw_answer(cell: ComparisonCell) -> None:
                 )
     for warning in cell.warnings:
         if warning != cell.text and not is_ranking_note(warning):
-            st.caption(f":material/info: {escape(shown_sentence(warning))}")
+            st.caption(f":material/info: {escape(show(warning))}")
     st.caption(f":material/manage_search: {escape(cell.effort.describe(WORDING))}.")
     written = _("quotations only") if _is_quoted(cell) else escape(cell.generator)
     st.caption(_("Asked {moment}. Answer: {answer}.").format(moment=moment(cell.asked), answer=written))

@@ -17,7 +17,7 @@ from pages._library.correction import draw_correction, draw_done, forget_done, n
 from pages._library.erasure import confirm_deletion
 from pages._shared import resources
 from pages._shared.elements import act_button, known_author
-from pages._shared.errors import show_errors, shown_sentence
+from pages._shared.errors import show, show_errors
 from pages._shared.field_inputs import heading_of
 from pages._shared.filter_widgets import display_text
 from pages._shared.interface_language import _
@@ -64,7 +64,7 @@ def draw_details(document: DocumentRecord) -> None:
         draw_quality(described.quality)
     for outcome in map(described.outcomes.get, ("quality", "deduplication")):
         if outcome is not None and outcome.message:
-            st.caption(f":material/info: {escape(shown_sentence(outcome.message))}")
+            st.caption(f":material/info: {escape(show(outcome.message))}")
     facts = {
         _("Source"): document.metadata.source_url,
         _("File"): document.file,

@@ -16,7 +16,7 @@ from ingestion.operations.documents import (
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table
-from pages._shared.errors import show_errors, shown_sentence
+from pages._shared.errors import show, show_errors
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted
@@ -69,7 +69,7 @@ def draw_index_tables() -> None:
 def _draw_preview(path: Path) -> None:
     table = resources.kept_reading(_read, _("Reading the index …"))(str(path))
     for warning in table.warnings:
-        st.caption(f":material/info: {escape(shown_sentence(warning))}")
+        st.caption(f":material/info: {escape(show(warning))}")
     rows = [
         {
             _("Term"): one.term,

@@ -12,7 +12,7 @@ from ingestion.operations.documents import ground
 from pages._knowledge.index_tables import draw_index_tables
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_download, draw_table
-from pages._shared.errors import show_errors, shown_sentence
+from pages._shared.errors import show, show_errors
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.jobs import draw_runs
@@ -121,4 +121,4 @@ def _draw_entry(entry: GroundedEntry) -> None:
             st.caption(f":green-badge[{one.n}] {escape(title_place(one.title, one.file, one.page))} · {cosine}")
             st.markdown(escape_paragraphs(one.text))
         for warning in entry.warnings:
-            st.caption(f":material/info: {escape(shown_sentence(warning))}")
+            st.caption(f":material/info: {escape(show(warning))}")

@@ -12,7 +12,7 @@ from ingestion.records.audit import AuditEntry
 from ingestion.types.description import ALL_FIELDS
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_download, draw_table, when_changed, why_disabled
-from pages._shared.errors import show_errors, shown_sentence
+from pages._shared.errors import show, show_errors
 from pages._shared.field_inputs import heading_of
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
@@ -118,7 +118,7 @@ def _changed(entry: AuditEntry) -> str:
     if entry.act in _CORRECTIONS and colon:
         names = ", ".join(heading_of(one) if one in ALL_FIELDS else one for one in fields.split(", "))
         return _("{what}: {error}").format(what=code, error=names)
-    return shown_sentence(entry.on)
+    return show(entry.on)
 
 
 def _noted(entry: AuditEntry) -> str:
@@ -126,7 +126,7 @@ def _noted(entry: AuditEntry) -> str:
     choice, colon, reason = entry.note.partition(": ")
     if entry.act == "decide" and colon:
         return _("{what}: {error}").format(what=shown_name(choice), error=reason)
-    return shown_sentence(entry.note)
+    return show(entry.note)
 
 
 def _row(entry: AuditEntry) -> dict[str, str]:

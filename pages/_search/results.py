@@ -13,7 +13,7 @@ from ingestion.file_names import download_name
 from pages._search.opened import first_shown, go_to, show_from
 from pages._search.passage import draw_document
 from pages._shared.elements import base_address, draw_download
-from pages._shared.errors import show_errors, shown_sentence
+from pages._shared.errors import show, show_errors
 from pages._shared.filter_widgets import WORDING, display_text, filter_label, named_values
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
@@ -82,7 +82,7 @@ def draw_results(engine: Engine, query: PassageQuery, found: FoundPassages | Non
         st.markdown(escape(describe_found(found, WORDING)), width="stretch")
         _draw_export(engine, found)
     for warning in found.warnings:
-        st.caption(f":material/info: {escape(shown_sentence(warning))}")
+        st.caption(f":material/info: {escape(show(warning))}")
     first = first_shown() if first_shown() < len(found.documents) else 0
     _draw_documents(engine, found, first)
     _draw_turning(first, len(found.documents))

@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages._shared import resources
 from pages._shared.elements import in_own_place
-from pages._shared.errors import shown_sentence
+from pages._shared.errors import show
 from pages._shared.interface_language import ENGLISH, _, interface_language, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import DATE_FORMAT, counted, known_date, number, universal_moment
@@ -239,7 +239,7 @@ WORDING = Wording(
     number=number,
     facet=filter_label,
     value=display_text,
-    kept=shown_sentence,
+    kept=show,
     moment=universal_moment,
 )
 

@@ -25,9 +25,6 @@ LANGUAGES: Mapping[str, str] = {"en": "English", "it": "Italiano", "fr": "Franç
 ENGLISH = "en"
 CATALOGS = Path(__file__).parents[1] / "locale"
 
-# The mark in the catalogs of a message that is an error of the engine or of ingestion.
-ERROR = "error"
-
 P = ParamSpec("P")
 T = TypeVar("T")
 _outside: ContextVar[str] = ContextVar("language outside of a page", default="")
@@ -75,11 +72,6 @@ def in_this_language(make: Callable[P, T]) -> Callable[P, T]:
 def set_language(language: str) -> None:
     """Have this session use a language by its code; "" for the browser's."""
     st.session_state[_CHOSEN] = language
-
-
-def error_templates(language: str) -> tuple[str, ...]:
-    """Return the messages that are errors of the engine or of ingestion."""
-    return tuple(str(one.id) for one in _catalog(language) if ERROR in one.auto_comments)
 
 
 @cache

@@ -18,7 +18,7 @@ from ingestion.status.views import rate_per_minute, running_sources, seconds_lef
 from ingestion.types.run import Progress
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table
-from pages._shared.errors import show_error, show_errors, shown_sentence
+from pages._shared.errors import show, show_error, show_errors
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
@@ -105,7 +105,7 @@ def _draw_chosen(chosen: Callable[[Run], bool], *, watching: bool) -> None:
             _draw_paused(run)
     # An erasure may have removed why.
     if runs and runs[0].status == "failed" and runs[0].message:
-        show_error(shown_sentence(runs[0].message))
+        show_error(show(runs[0].message))
 
 
 def _follow(active: Sequence[Run], *, watching: bool) -> None:
@@ -155,7 +155,7 @@ def _draw_active(run: Run) -> None:
             share = now.done_bytes / now.total_bytes if now.total_bytes else now.done / now.total
             st.progress(min(max(share, 0.0), 1.0), text=_progress(run, now))
         elif run.progress:
-            st.caption(escape(shown_sentence(run.progress.current)))
+            st.caption(escape(show(run.progress.current)))
         if run.action == "run" and run.progress and run.progress.phase:
             _draw_sources(run, run.progress)
         stop = KINDS[run.action].stop
@@ -259,7 +259,7 @@ def _draw_sources(run: Run, now: Progress) -> None:
 def _draw_finished(run: Run) -> None:
     st.markdown(f"**{_title(run)}** · {moment(run.queued)} · {_ending(run)}")
     if run.message:
-        show_error(shown_sentence(run.message))
+        show_error(show(run.message))
     if run.action == "add" and run.results:
         draw_table([_file(result) for result in run.results], f"run {run.id}", _("Result for each file"))
         _draw_notes(run)
@@ -407,9 +407,7 @@ def _file(result: Mapping[str, Any]) -> dict[str, str | int]:
 def _draw_notes(run: Run) -> None:
     """Draw why files were not added, or what to know of them, as sentences."""
     notes = [
-        _("**{file}**: {note}").format(
-            file=escape(Path(str(one["path"])).name), note=escape(shown_sentence(str(one["reason"])))
-        )
+        _("**{file}**: {note}").format(file=escape(Path(str(one["path"])).name), note=escape(show(one["reason"])))
         for one in run.results
         if one["reason"]
     ]
@@ -443,7 +441,7 @@ def _compared(result: Mapping[str, Any]) -> str:
 
 
 def _erased(result: Mapping[str, Any]) -> str:
-    left = ", ".join(shown_sentence(str(one)) for one in result["left_behind"])
+    left = ", ".join(show(one) for one in result["left_behind"])
     gone = {"passages": number(int(result["children"])), "vectors": number(int(result["vectors"]))}
     if left:
         return _("{passages} passages and {vectors} vectors removed and checked: still found: {left}").format(

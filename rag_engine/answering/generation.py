@@ -20,10 +20,10 @@ from rag_engine.answering.support import SupportModels, assess
 from rag_engine.config import CONTEXT_STEP, GenerationConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.geography import load_gazetteer
+from rag_engine.messages import Message
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.text.repetition import CHECKED_EVERY, repetition_start
 from rag_engine.text.sentences import sentence_spans
-from rag_engine.text.templates import kept_sentence
 from rag_engine.types.answer import Answer, Citation
 from rag_engine.types.evidence import Evidence
 from rag_engine.types.language_model import Prompt
@@ -131,7 +131,7 @@ def _quoted(
         quoted = quote(evidence, answerer, page_of)
     except SextantError as error:
         seconds = {"answer": perf_counter() - started}
-        yield Answer("error", str(error), (), evidence, answerer.name, (str(error),), seconds)
+        yield Answer("error", error.message, (), evidence, answerer.name, (error.message,), seconds)
         return
     text = "\n\n".join(filter(None, (absent, quoted.text, _notes(quoted.evidence, quoted.citations))))
     yield text
@@ -145,7 +145,7 @@ def _written(
     """Yield a language model's words, and the Answer with citations checked and sentences labelled."""
     seconds: dict[str, float] = {}
     written, checked = "", 0
-    warnings: list[str] = []
+    warnings: list[Message] = []
     sources: tuple[Source, ...] = ()
     failure: SextantError | None = None
     words = NumberedWords(evidence, ())
@@ -178,13 +178,13 @@ def _written(
         failure = failure or BackendError(
             "{model} wrote nothing.", help="Ask again, or use another model.", model=generator.name
         )
-        failed = Answer("error", str(failure), (), evidence, generator.name, (*warnings, str(failure)), seconds)
+        failed = Answer("error", failure.message, (), evidence, generator.name, (*warnings, failure.message), seconds)
         failed = _with_quotations(failed, absent, tools, "failure")
         seconds["answer"] = perf_counter() - started
         yield failed
         return
     if failure:
-        warnings.append(kept_sentence("The answer broke off. {error}", error=failure))
+        warnings.append(Message("The answer broke off. {error}", error=failure))
     draft = Answer("answered", text, (), evidence, generator.name, tuple(warnings), seconds)
     embedder = replies.AnswerEmbedder(tools.embedder)
     cited, sources = _with_citations(draft, sources, embedder, tools.page_of)
@@ -211,7 +211,7 @@ def _with_quotations(given: Answer, absent: str, tools: WritingTools, after: Lit
     try:
         quoted = quote(evidence, tools.quoting(), tools.page_of)
     except SextantError as error:
-        return replace(given, warnings=(*given.warnings, str(error)))
+        return replace(given, warnings=(*given.warnings, error.message))
     sure = evidence.ground == "enough"
     lines = quoted.text.removeprefix(prompts.quotations_heading(language, sure=sure))
     text = f"{prompts.quotations_heading(language, sure=sure, after=after)}{lines}"
@@ -344,16 +344,16 @@ def no_room(context_window: int) -> BackendError:
     )
 
 
-def packing_warnings(packed: Sequence[Source], found: Sequence[Source], context_window: int) -> Iterator[str]:
+def packing_warnings(packed: Sequence[Source], found: Sequence[Source], context_window: int) -> Iterator[Message]:
     """Yield a warning for each source that was cut, and one for the sources left out."""
     whole = {source.n: len(source.text) for source in found}
     for source in packed:
         if len(source.text) < whole[source.n]:
-            yield kept_sentence("{source} was shortened to fit into the model's context window.", source=_place(source))
+            yield Message("{source} was shortened to fit into the model's context window.", source=_place(source))
     left_out = _left_out(packed, found)
     if left_out:
         names = "; ".join(_place(source) for source in left_out)
-        yield kept_sentence(
+        yield Message(
             "{n} of {total} sources did not fit into the model's context window of {window} tokens and were not read: "
             "{names}.",
             n=len(left_out),

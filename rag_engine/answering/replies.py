@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_engine.messages import Message
 from rag_engine.prompts import INSUFFICIENT, LABEL_WORDS, NUMBER_SIGN, PAGE_WORDS, REFERENCE_HEADINGS, SOURCE_WORDS
 from rag_engine.protocols import Embedder, Vectors
 from rag_engine.text.languages import language_name
 from rag_engine.text.sentences import Span
-from rag_engine.text.templates import kept_sentence
 from rag_engine.types.evidence import QueryPlan
 
 # A mark as a checked answer has it.
@@ -152,7 +152,7 @@ class CheckedText:
     text: str
     cited: tuple[int, ...]
     removed: tuple[int, ...]
-    warnings: tuple[str, ...]
+    warnings: tuple[Message, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,10 +253,10 @@ def _numbers(text: str) -> Iterator[int]:
     yield from (int(number) for number in re.findall(r"\d+", text))
 
 
-def _warnings(removed: Sequence[int]) -> Iterator[str]:
+def _warnings(removed: Sequence[int]) -> Iterator[Message]:
     if removed:
         numbers = ", ".join(map(str, removed))
-        yield kept_sentence(
+        yield Message(
             "The model cited sources that it was not given ({numbers}); the marks were removed from the text.",
             numbers=numbers,
         )
@@ -434,11 +434,11 @@ def written_language(text: str, plan: QueryPlan, identify: Callable[[str], str])
     return identify(plain) or plan.language
 
 
-def language_warning(written: str, plan: QueryPlan) -> Iterator[str]:
+def language_warning(written: str, plan: QueryPlan) -> Iterator[Message]:
     """Yield a warning if an answer without output instructions is not in the question's language."""
     if plan.output_instructions or not plan.language or written == plan.language:
         return
-    yield (
+    yield Message(
         f"The model answered in {language_name(written) or 'another language'}, not in "
         f"{language_name(plan.language) or 'the language of the question'}. Ask again, or use another model."
     )

@@ -29,6 +29,7 @@ from rag_engine.calibration import Calibration, languages_of
 from rag_engine.config import DATA
 from rag_engine.errors import BackendError
 from rag_engine.geography import GLOBAL, find_places, load_gazetteer
+from rag_engine.messages import Message
 from rag_engine.prompts import SUPPORT_RULES, SUPPORT_SCHEMA, support_message
 from rag_engine.protocols import Embedder, Generator, PassageReader
 from rag_engine.text.analyzer import analyse, shared_terms
@@ -36,7 +37,6 @@ from rag_engine.text.folding import fold
 from rag_engine.text.quantities import CalendarDate, calendar_dates, quantities
 from rag_engine.text.sentences import Span
 from rag_engine.text.tables import read_table
-from rag_engine.text.templates import kept_sentence
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types.answer import SentenceSupport, SupportJudge, SupportLabel
 from rag_engine.types.passage import Source
@@ -93,7 +93,7 @@ class AssessedSentences:
     """The support of each sentence of an answer, warnings, and the judge that was asked."""
 
     support: tuple[SentenceSupport, ...]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     judge: SupportJudge | None = None
 
 
@@ -131,7 +131,7 @@ def assess(
     `sources` are the ones that the model was given. If a reader or a judge fails, a warning says so and the labels are
     made without it.
     """
-    warnings: list[str] = []
+    warnings: list[Message] = []
     reader, judge = models.reader, models.judge
     held = hold_against(text, language, sources, embedder=embedder, calibration=models.calibration)
     if reader:
@@ -139,7 +139,7 @@ def assess(
             held = [read_by(reader, one) for one in held]
         except BackendError as error:
             warnings.append(
-                kept_sentence("The sentences were compared with their sources without the reader. {error}", error=error)
+                Message("The sentences were compared with their sources without the reader. {error}", error=error)
             )
     found = [_support(one, language) for one in held]
     asked: SupportJudge | None = None
@@ -150,7 +150,7 @@ def assess(
         except BackendError as error:
             asked = SupportJudge(judge.name, failed=True)
             warnings.append(
-                kept_sentence(
+                Message(
                     "{model} did not judge whether the sources support the sentences. {error}",
                     model=judge.name,
                     error=error,

@@ -6,7 +6,6 @@ runtime is compared with them at each start.
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from filelock import FileLock
 from rag_engine.backends.tokenizer import save_tokenizer
 from rag_engine.confinement.parent import end_with_parent
 from rag_engine.errors import BackendError
+from rag_engine.messages import dump_json, load_json
 
 GRAPH = "model.onnx"
 CHECK = "check.npy"
@@ -78,8 +78,8 @@ def build_apart(build: Callable[..., None], *arguments: Path) -> None:
         said = process.stdout.read() if process.stdout else ""
         told = process.stderr.read() if process.stderr else ""
     if said:
-        stated = json.loads(said)
-        raise BackendError(stated["template"], help=stated["cure"], **stated["values"])
+        fault, cure = load_json(said)
+        raise BackendError(fault, help=cure)
     if process.returncode:
         raise BackendError(
             "{folder} cannot be made: {error}.",
@@ -95,8 +95,7 @@ def _build_here(module: str, name: str, arguments: Sequence[str]) -> None:
     try:
         getattr(import_module(module), name)(*map(Path, arguments))
     except BackendError as error:
-        values = {name: str(value) for name, value in error.values.items()}
-        sys.stdout.write(json.dumps({"template": error.template, "cure": error.cure, "values": values}))
+        sys.stdout.write(dump_json([error.fault, error.help]))
 
 
 def open_quietly(kind: str, location: str, load: Callable[[], Loaded], cure: str) -> Loaded:

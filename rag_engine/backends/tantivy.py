@@ -20,10 +20,10 @@ import tantivy
 from tantivy import Occur, Query
 
 from rag_engine.errors import WorkspaceError
+from rag_engine.messages import Message
 from rag_engine.protocols import ChildrenOf
 from rag_engine.text.analyzer import acronyms, analyse, shared_terms, surface
 from rag_engine.text.key_words import WantedWords, stands_for_longer
-from rag_engine.text.templates import kept_sentence
 
 _REBUILD = "Run `sextant rebuild`: the index is made again from the catalog."
 # The length of the footer before it, and the number that marks a footer.
@@ -474,5 +474,5 @@ def _not_written(folder: Path, error: ValueError) -> WorkspaceError:
         "The keyword index in {folder} cannot be written: {error}.",
         help="See that its disk has room and can be written; the next change finishes the work.",
         folder=folder,
-        error=kept_sentence("the disk is full") if full else error,
+        error=Message("the disk is full") if full else error,
     )

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 
 from rag_engine.book_index import matching
+from rag_engine.messages import Message
 from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.types.document import ExtractedText
 from rag_engine.types.passage import Parent
@@ -49,7 +50,7 @@ class IndexTable:
     """The records of an index in its own order, with warnings on how it was read."""
 
     records: tuple[IndexRecord, ...]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from rag_engine.controller.read import ModelReader, Read, SentenceReader, Simila
 from rag_engine.controller.sub_questions import part_words, plan_by_model, plan_by_rules
 from rag_engine.errors import BackendError
 from rag_engine.geography import Gazetteer
+from rag_engine.messages import Message
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.text.folding import fold
 from rag_engine.token_usage import CountedModel
@@ -102,7 +103,7 @@ def gather(
 
 def _with_model(
     first: Evidence, parts: tuple[SubQuestion, ...], rules: Read, tools: ControllerTools, model: Generator
-) -> tuple[tuple[SubQuestion, ...], Read, tuple[str, ...]]:
+) -> tuple[tuple[SubQuestion, ...], Read, tuple[Message, ...]]:
     """Return the parts, a reader and warnings, with the help of a language model.
 
     If the model's reply cannot be used, the parts stay as the rules made them.
@@ -111,7 +112,7 @@ def _with_model(
     try:
         return plan_by_model(first.plan, model, tools.gazetteer, seconds=tools.seconds), read, ()
     except BackendError as error:
-        return parts, read, (f"The question was taken apart by rules: {error}",)
+        return parts, read, (Message("The question was taken apart by rules: {error}", error=error),)
 
 
 def begin(

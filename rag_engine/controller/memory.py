@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from rag_engine.messages import Message
 from rag_engine.types.evidence import Evidence, GeographicScope
 from rag_engine.types.passage import Source
 
@@ -74,7 +75,7 @@ class WorkingMemory:
     states: tuple[SubQuestionState, ...] = ()
     confidence: float = 0.0
     iteration: int = 0
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
 
     @property
     def unresolved(self) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ from rag_engine.chunking.sections.rules import normal_label
 from rag_engine.controller.memory import Place, Proposition, SubQuestion, place_of
 from rag_engine.errors import BackendError
 from rag_engine.geography import Gazetteer
+from rag_engine.messages import Message
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.text.analyzer import analyse
 from rag_engine.text.sentences import Span, sentence_spans, stripped
@@ -51,7 +52,7 @@ class StatementReading:
     """Result of reading: statements, and warnings about how they were found."""
 
     propositions: tuple[Proposition, ...]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
 
 
 # Sub-questions by their numbers, and the sources to read for them.
@@ -187,7 +188,9 @@ class ModelReader:
                 found += self._read(asked, batch)
             except BackendError as error:
                 reading = self._rules(asked, sources[first:])
-                warning = f"Passages were compared with the parts of the question by rules: {error}"
+                warning = Message(
+                    "Passages were compared with the parts of the question by rules: {error}", error=error
+                )
                 return StatementReading((*found, *reading.propositions), (*reading.warnings, warning))
         return StatementReading(tuple(dict.fromkeys(found)))
 

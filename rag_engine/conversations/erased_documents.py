@@ -9,9 +9,10 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from rag_engine.conversations.reply import Reply, ShownSource
+from rag_engine.messages import Message
 from rag_engine.storage.records import bodies, reading, write_record, writing
 
-REDACTED = "This answer quoted a document that was deleted, and was deleted with it."
+REDACTED = Message("This answer quoted a document that was deleted, and was deleted with it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def without_document(reply: Reply, document_id: str, *, redact: bool) -> Reply:
     )
 
 
-def _not_naming(reply: Reply, document_id: str) -> tuple[str, ...]:
+def _not_naming(reply: Reply, document_id: str) -> tuple[Message, ...]:
     """Return the warnings that do not name a document, as one whose passages fitted into no model."""
     names = {f"“{one.title}”" for one in reply.sources if one.document_id == document_id}
     return tuple(one for one in reply.warnings if not any(name in one for name in names))

@@ -10,6 +10,7 @@ from rag_engine.answering.citations import answer_sentences, citation_at, shared
 from rag_engine.conversations.reply import Reply, failed_reply, reply_of, reply_of_form
 from rag_engine.conversations.store import Conversation, end_turn
 from rag_engine.errors import SextantError
+from rag_engine.messages import Message
 from rag_engine.planning.follow_up import FollowUp
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types.answer import Answer, Citation, StructuredAnswer
@@ -18,7 +19,9 @@ from rag_engine.types.passage import Source
 
 AnswerPart = FollowUp | ControllerStep | Evidence | str | Answer | StructuredAnswer
 
-_UNEXPECTED = "This answer ended in an error that Sextant did not expect. The server's log has the details. Ask again."
+_UNEXPECTED = Message(
+    "This answer ended in an error that Sextant did not expect. The server's log has the details. Ask again."
+)
 
 
 class AnswerStopped(Exception):  # noqa: N818 no error: a person asked for it
@@ -37,7 +40,7 @@ def record_reply(
     """
     text, evidence, reply = "", None, None
     steps: tuple[ControllerStep, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     try:
         for part in parts:
             match part:
@@ -56,7 +59,7 @@ def record_reply(
                     text += part
             yield part
     except SextantError as error:
-        reply = failed_reply(str(error))
+        reply = failed_reply(error.message)
     except (AnswerStopped, GeneratorExit, KeyboardInterrupt):
         reply = reply or _cancelled(text, evidence)
         raise
@@ -70,9 +73,9 @@ def record_reply(
 def _cancelled(text: str, evidence: Evidence | None) -> Reply:
     """Return the reply of a cancelled answer: the words that came, whose marks were numbered as they came."""
     if evidence is None or not text.strip():
-        return failed_reply("Answer cancelled.")
+        return failed_reply(Message("Answer cancelled."))
     shown = text.strip()
-    warning = "Answer cancelled before its end; its citations were not checked."
+    warning = Message("Answer cancelled before its end; its citations were not checked.")
     return reply_of(Answer("answered", shown, _citations(shown, evidence), evidence, "", (warning,)))
 
 

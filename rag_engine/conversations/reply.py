@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from rag_engine.answering.chances import RefusalRates, refusal_rates, share_right
 from rag_engine.conversations.describe_hit import HitScores, scores_of
+from rag_engine.messages import Message
 from rag_engine.prompts import insufficient
 from rag_engine.types.answer import (
     Answer,
@@ -87,7 +88,7 @@ class Reply:
     """
 
     status: AnswerStatus
-    text: str
+    text: Message | str
     generator: str
     planner: str
     queries: tuple[str, ...]
@@ -95,7 +96,7 @@ class Reply:
     places: tuple[str, ...]
     citations: tuple[Citation, ...]
     sources: tuple[ShownSource, ...]
-    warnings: tuple[str, ...]
+    warnings: tuple[Message, ...]
     seconds: Mapping[str, float]
     steps: tuple[ControllerStep, ...] = ()
     support: tuple[SentenceSupport, ...] = ()
@@ -145,7 +146,7 @@ def reply_of_form(answer: StructuredAnswer) -> Reply:
     return replace(reply_of(plain), entities=answer.entities, records=answer.records, refusals=None)
 
 
-def failed_reply(message: str) -> Reply:
+def failed_reply(message: Message) -> Reply:
     """Return the reply to a question that could not be answered, with the reason as its text."""
     return Reply("error", message, "", "", (), (), (), (), (), (), {}, ground="none")
 

@@ -19,10 +19,10 @@ from rag_engine.conversations.record_kinds import LONGEST_NAME, Moment, RecordKi
 from rag_engine.conversations.reply import Reply
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.filters import Filter
+from rag_engine.messages import Message
 from rag_engine.planning.follow_up import Exchange
 from rag_engine.text.excerpt import shortened
 from rag_engine.text.folding import fold
-from rag_engine.text.templates import kept_sentence
 
 _TITLE = LONGEST_NAME
 
@@ -117,7 +117,7 @@ class ConversationSummary:
 
 CODEC = TypeAdapter(Conversation)
 
-CONVERSATIONS = RecordKind("conversation", kept_sentence("conversation"), CODEC)
+CONVERSATIONS = RecordKind("conversation", Message("conversation"), CODEC)
 
 
 def new_id() -> str:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from rag_engine.errors import InputError
+from rag_engine.messages import Message, join_messages
 from rag_engine.text.file_kinds import check_file
-from rag_engine.text.templates import kept_sentence
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -42,19 +42,17 @@ def read_objects(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
             values = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise line_error(
-                path,
-                number,
-                kept_sentence("not JSON ({error}).", error=error),
-                kept_sentence("Write one JSON object a line."),
+                path, number, Message("not JSON ({error}).", error=error), Message("Write one JSON object a line.")
             ) from error
         if not isinstance(values, dict):
-            raise line_error(path, number, kept_sentence("not a JSON object."), kept_sentence('Write {{"_id": ...}}.'))
+            raise line_error(path, number, Message("not a JSON object."), Message('Write {"_id": ...}.'))
         yield number, values
 
 
 def line_error(path: Path, number: int, message: str, help: str) -> InputError:
     """Return the error of a line; `message` names the fault in a sentence."""
-    return InputError(f"{path}, line {number}: {message}", help=help)
+    place = join_messages([str(path), Message("line {which}", which=str(number))], ", ")
+    return InputError("{what}: {error}", help=Message(help), what=place, error=message)
 
 
 def text_field(path: Path, number: int, values: Mapping[str, Any], name: str, *, missing: str | None = None) -> str:
@@ -66,10 +64,7 @@ def text_field(path: Path, number: int, values: Mapping[str, Any], name: str, *,
     if value is None:
         if missing is None:
             raise line_error(
-                path,
-                number,
-                kept_sentence("the field {name!r} is missing.", name=name),
-                kept_sentence("Every line needs it."),
+                path, number, Message("the field {name!r} is missing.", name=name), Message("Every line needs it.")
             )
         return missing
     if isinstance(value, int) and not isinstance(value, bool):
@@ -78,8 +73,8 @@ def text_field(path: Path, number: int, values: Mapping[str, Any], name: str, *,
         raise line_error(
             path,
             number,
-            kept_sentence("{name!r} is {value!r}, not a text.", name=name, value=value),
-            kept_sentence("Write it as a text."),
+            Message("{name!r} is {value!r}, not a text.", name=name, value=value),
+            Message("Write it as a text."),
         )
     return value
 
@@ -132,7 +127,7 @@ class Dataset:
     queries: tuple[Query, ...]
     qrels: Qrels
     language: str
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
 
 
 def read_dataset(folder: Path, split: Split, *, identify: Identify, queries_from: Path | None = None) -> Dataset:
@@ -316,11 +311,11 @@ def _in_language(documents: list[CorpusDocument], identify: Identify) -> tuple[I
     return [replace(document, language=language_of(document)) for document in documents], _MIXED
 
 
-def _said(folder: Path, empty: Sequence[str], unjudged: int) -> tuple[str, ...]:
+def _said(folder: Path, empty: Sequence[str], unjudged: int) -> tuple[Message, ...]:
     reported = []
     if empty:
         named = ", ".join(empty[:3]) + (", ..." if len(empty) > 3 else "")
-        reported.append(f"{folder}: {len(empty)} documents have no text and cannot be found ({named}).")
+        reported.append(Message(f"{folder}: {len(empty)} documents have no text and cannot be found ({named})."))
     if unjudged:
-        reported.append(f"{folder}: {unjudged} questions have no relevant document and were left out.")
+        reported.append(Message(f"{folder}: {unjudged} questions have no relevant document and were left out."))
     return tuple(reported)

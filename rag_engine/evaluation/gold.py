@@ -10,8 +10,8 @@ from typing import Any
 from rag_engine.errors import InputError
 from rag_engine.evaluation.datasets import Split, line_error, read_objects, text_field
 from rag_engine.evaluation.passage_metrics import Passage
+from rag_engine.messages import Message
 from rag_engine.text.folding import fold
-from rag_engine.text.templates import kept_sentence
 from rag_engine.types.document import ExtractedText
 
 
@@ -48,7 +48,7 @@ def read_gold(path: Path, split: Split) -> tuple[GoldQuestion, ...]:
         id = text_field(path, number, values, "id")
         if id in questions:
             raise line_error(
-                path, number, kept_sentence("the id {id!r} was given before.", id=id), kept_sentence("Give it its own.")
+                path, number, Message("the id {id!r} was given before.", id=id), Message("Give it its own.")
             )
         questions[id] = GoldQuestion(
             id,
@@ -120,16 +120,14 @@ def read_quotes(path: Path, number: int, passages: Any) -> tuple[Quote, ...]:
         raise line_error(
             path,
             number,
-            kept_sentence("the field 'passages' is missing."),
-            kept_sentence("Give at least one: document, page, quote."),
+            Message("the field 'passages' is missing."),
+            Message("Give at least one: document, page, quote."),
         )
     quotes = []
     for values in passages:
         page = values.get("page") if isinstance(values, dict) else None
         if not isinstance(page, int) or page < 1:
-            raise line_error(
-                path, number, kept_sentence("the page is {page!r}.", page=page), kept_sentence("Count pages from 1.")
-            )
+            raise line_error(path, number, Message("the page is {page!r}.", page=page), Message("Count pages from 1."))
         document = text_field(path, number, values, "document")
         quotes.append(Quote(document, page, text_field(path, number, values, "quote")))
     return tuple(quotes)

@@ -19,6 +19,7 @@ from rag_engine.evaluation.passage_metrics import METRICS, Passage, PassageScore
 from rag_engine.evaluation.rankers import searching
 from rag_engine.evaluation.temporary_collection import MeasuringProgress, indexed
 from rag_engine.evaluation.vector_cache import CachedEmbedder
+from rag_engine.messages import Message
 from rag_engine.protocols import Embedder
 from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.types.document import Document
@@ -36,7 +37,7 @@ class PassageFigures:
     child_size: float
     index_seconds: float
     encode_seconds: float
-    warnings: tuple[str, ...]
+    warnings: tuple[Message, ...]
 
 
 def run_passages(
@@ -78,7 +79,7 @@ def run_passages(
                     child_size=float(np.mean([child.end - child.start for child in children])),
                     index_seconds=collection.index_seconds,
                     encode_seconds=collection.encode_seconds,
-                    warnings=tuple(f"{warning} ({count} searches)" for warning, count in warned.items()),
+                    warnings=tuple(Message(f"{warning} ({count} searches)") for warning, count in warned.items()),
                 )
     return tuple(found[one.name] for one in configurations)
 

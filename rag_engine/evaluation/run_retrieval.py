@@ -21,6 +21,7 @@ from rag_engine.evaluation.rankers import ranker, whole_documents
 from rag_engine.evaluation.temporary_collection import MeasuringProgress, as_document, indexed
 from rag_engine.evaluation.trec_runs import writing_run
 from rag_engine.evaluation.vector_cache import CachedEmbedder
+from rag_engine.messages import Message
 from rag_engine.protocols import Embedder
 
 # Number of questions by which the time to encode one is measured.
@@ -105,7 +106,7 @@ def run_retrieval(
                 ask(one, ranker(collection, one, warned, reranker=reader), warned)
     return tuple(
         RetrievalReport(
-            replace(dataset, warnings=(*dataset.warnings, *messages[place])),
+            replace(dataset, warnings=(*dataset.warnings, *map(Message, messages[place]))),
             tuple(measured[place][one.name] for one in configurations),
             index_seconds,
             encode_seconds,

@@ -27,6 +27,7 @@ from rag_engine.grounding.knowledge import (
     ListedEntry,
     index_entries,
 )
+from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.prompts import entry_question, entry_wish
 from rag_engine.protocols import Embedder, Generator, Vectors
 from rag_engine.retrieval.exact_search import nearest
@@ -71,7 +72,7 @@ class GroundingSummary:
     removed: int
     waiting: int
     generator: str
-    failure: str = ""
+    failure: Message = NO_MESSAGE
 
     def describe(self, wording: Wording = ENGLISH) -> str:
         """Return the figures in words: "12 entries: 10 written, 2 unchanged"."""
@@ -108,7 +109,7 @@ def build_knowledge_base(
     knowledge.remove(gone)
     builder = _Builder(engine, view, engine.retrievers().embedder(), generator, index_pages)
     written = failed = done = in_a_row = 0
-    failure = ""
+    failure = NO_MESSAGE
     for entry in entries:
         if stopped():
             break
@@ -117,7 +118,7 @@ def build_knowledge_base(
         try:
             grounding = builder.ground(entry, known)
         except BackendError as error:
-            failed, in_a_row, failure = failed + 1, in_a_row + 1, str(error)
+            failed, in_a_row, failure = failed + 1, in_a_row + 1, error.message
             if in_a_row == _FAILURES:
                 raise
         else:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 import sqlalchemy as sql
 from pydantic import TypeAdapter
 
 from rag_engine.answering.reference_list import CitedDocument, references_of
 from rag_engine.book_index.matching import entry_name
+from rag_engine.messages import Message
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, all_active
 from rag_engine.storage.index_entries import OWN_GLOSSARY, OWN_INDEX, OWN_SOURCES, stored_entries
@@ -82,7 +82,7 @@ class GroundedEntry:
     quotes: tuple[GroundedQuote, ...]
     support: tuple[SentenceSupport, ...]
     generator: str
-    warnings: tuple[str, ...]
+    warnings: tuple[Message, ...]
     written: str
 
     @property
@@ -153,7 +153,7 @@ class KnowledgeBase:
     def keep(self, grounding: Grounding) -> None:
         """Store an entry in place of its former state, unless a document that it quotes has gone."""
         entry = grounding.entry
-        content = json.dumps(asdict(entry), ensure_ascii=False)
+        content = _CODEC.dump_json(entry).decode()
         values = {"basis": grounding.basis, "fingerprint": grounding.fingerprint, "content": content}
         documents = dict.fromkeys(source.document_id for source in entry.sources)
         rows: list[dict[str, object]] = [{"document_id": one, "grounding": entry.id} for one in documents]

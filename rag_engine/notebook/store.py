@@ -14,15 +14,15 @@ from rag_engine.conversations.person import LOCAL, Person
 from rag_engine.conversations.record_kinds import RecordKind
 from rag_engine.conversations.store import new_id
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 from rag_engine.notebook.notebook import Notebook, without_document
-from rag_engine.text.templates import kept_sentence
 
 # The local person's, of which there is always one though it is no record before its first entry.
 DEFAULT = Notebook("0" * 32, "Evidence")
 
 CODEC = TypeAdapter(Notebook)
 
-NOTEBOOKS = RecordKind("notebook", kept_sentence("notebook"), CODEC)
+NOTEBOOKS = RecordKind("notebook", Message("notebook"), CODEC)
 
 
 def default_notebook(person: Person) -> Notebook:

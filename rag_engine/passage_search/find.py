@@ -14,6 +14,7 @@ from rag_engine.calibration import languages_of
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
 from rag_engine.geography import load_gazetteer
+from rag_engine.messages import Message
 from rag_engine.passage_search.passage_query import PassageQuery
 from rag_engine.planning.plan import plan_question
 from rag_engine.protocols import Vectors
@@ -70,7 +71,7 @@ class FoundPassages:
     language: str = ""
     wanted: WantedWords = field(default_factory=lambda: WantedWords({}))
     vector: Vectors = field(default_factory=lambda: np.zeros((0, 0), np.float32))
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     seconds: float = 0.0
 
     @property
@@ -136,7 +137,7 @@ def find_passages(engine: Engine, query: PassageQuery) -> FoundPassages:
 
 def worded_children(
     engine: Engine, wanted: WantedWords, allowed: Collection[int] | None, snapshot: Snapshot
-) -> tuple[list[int], tuple[str, ...]]:
+) -> tuple[list[int], tuple[Message, ...]]:
     """Return the visible children that hold the words, by BM25.
 
     If the index is unavailable, return none and a warning.
@@ -144,7 +145,7 @@ def worded_children(
     try:
         found = [key for key, _ in engine.collection.sparse().holding(wanted, allowed=allowed)]
     except SextantError as error:
-        return [], (f"Searched by meaning only: {error}",)
+        return [], (Message("Searched by meaning only: {error}", error=error),)
     visible = set(snapshot.keys[snapshot.positions(np.array(found, np.int64))].tolist())
     return [key for key in found if key in visible], ()
 

@@ -15,9 +15,9 @@ from rag_engine.conversations.store import new_id
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.filters import left_documents
+from rag_engine.messages import Message
 from rag_engine.passage_search.passage_query import PassageQuery
 from rag_engine.text.key_words import wanted_words
-from rag_engine.text.templates import kept_sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class SavedSearch:
     shared_by: ClassVar = ""
 
 
-_KIND = RecordKind("search", kept_sentence("saved search"), TypeAdapter(SavedSearch))
+_KIND = RecordKind("search", Message("saved search"), TypeAdapter(SavedSearch))
 
 
 def list_searches(workspace: Path, person: Person = LOCAL) -> list[SavedSearch]:

@@ -11,6 +11,7 @@ from rag_engine import prompts
 from rag_engine.config import Config
 from rag_engine.errors import BackendError
 from rag_engine.geography import Gazetteer, find_places, load_gazetteer, place_mentions
+from rag_engine.messages import Message
 from rag_engine.planning.ellipsis import (
     MARKS,
     FollowUpPatterns,
@@ -53,7 +54,7 @@ class FollowUp:
 
     question: str
     by: str
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
 
 
 def rewrite(
@@ -84,7 +85,9 @@ def rewrite(
             raise BackendError("the model still asks of {kept}.", kept=", ".join(kept))
         return FollowUp(worded, generator.name)
     except BackendError as error:
-        return FollowUp(by_rules, "rules", (f"The follow-up question was rewritten by rules: {error}",))
+        return FollowUp(
+            by_rules, "rules", (Message("The follow-up question was rewritten by rules: {error}", error=error),)
+        )
 
 
 def _checked(reply: object, question: str, before: Sequence[Exchange], language: str) -> str:

@@ -14,6 +14,7 @@ from rag_engine import prompts
 from rag_engine.config import Config
 from rag_engine.errors import BackendError, InputError
 from rag_engine.geography import Gazetteer, find_places
+from rag_engine.messages import Message
 from rag_engine.planning.instructions import QUOTED, Phrasing, carried, load_phrasing, separate
 from rag_engine.protocols import Generator
 from rag_engine.text.folding import fold
@@ -72,7 +73,9 @@ def plan_question(
         )
         queries = _model_queries(reply)
     except BackendError as error:
-        return replace(plan, warnings=(*plan.warnings, f"The question was planned by rules: {error}"))
+        return replace(
+            plan, warnings=(*plan.warnings, Message("The question was planned by rules: {error}", error=error))
+        )
     instructions = reply.get("output_instructions")
     wished = carried(instructions, question, phrasing) if isinstance(instructions, str) else ""
     return replace(

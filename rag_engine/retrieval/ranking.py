@@ -15,6 +15,7 @@ from rag_engine.config import RetrievalConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.filters import Filter
 from rag_engine.geography import geographic_boost, load_gazetteer
+from rag_engine.messages import Message
 from rag_engine.protocols import Keys, PassageReader, Vectors
 from rag_engine.retrieval.book_index_boost import IndexMatches, Listed, match_index
 from rag_engine.retrieval.diversity import Floats, mmr, with_siblings
@@ -192,13 +193,13 @@ def _cascaded(
     for place, bonus in _gained(find_named(plan, view, allowed), best, view):
         bonuses[place] = bonus
     vectors = np.array(view.vectors[view.snapshot.rows[view.snapshot.positions(pool.keys)]])
-    read, warnings = None, list[str]()
+    read, warnings = None, list[Message]()
     try:
         if not config.rerank:
             raise BackendError("The reranker is switched off.")
         read = read_scores(plan.question, [record.text for record in best], retrievers.reranker(plan.language))
     except (SextantError, RuntimeError) as error:
-        warnings.append(f"Not reranked: {error}")
+        warnings.append(Message("Not reranked: {error}", error=error))
     order, scores = select(pool.scores, read, bonuses, vectors, config.top_k)
     return replace(
         pool.taken(order),
@@ -237,7 +238,7 @@ def _reranked(
         reranker = retrievers.reranker(plan.language)
         depth = retrievers.rerank_depth(reranker)
     except (SextantError, RuntimeError) as error:
-        return replace(ranked, warnings=(f"Not reranked: {error}",))
+        return replace(ranked, warnings=(Message("Not reranked: {error}", error=error),))
     weights = config.weights
     weight = weights.reader_rerank_weight if isinstance(reranker, PassageReader) else weights.rerank_weight
     known = reranker.languages
@@ -333,7 +334,7 @@ class Ranked:
     absent: tuple[AbsentSection, ...] = ()
     provenance: Mapping[int, float] = field(default_factory=dict)
     reranked: Mapping[int, float] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
 
     def by(self, scores: Floats) -> Ranked:

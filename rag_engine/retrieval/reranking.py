@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_engine.errors import InputError, SextantError
+from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.protocols import Reranker
 from rag_engine.retrieval.diversity import scaled
 
@@ -38,7 +39,7 @@ class Reranked:
 
     scores: tuple[float, ...]
     read: tuple[float | None, ...]
-    warning: str = ""
+    warning: Message = NO_MESSAGE
 
 
 def affordable_depth(reranker: Reranker, clock: Callable[[], float] = time.process_time) -> int:
@@ -85,7 +86,7 @@ def rerank(
     try:
         read = read_scores(question, [texts[row] for row in rows], reranker)
     except (SextantError, RuntimeError) as error:
-        return _unread(given, f"Not reranked: {error}")
+        return _unread(given, Message("Not reranked: {error}", error=error))
     final = given.copy()
     final[rows] = given[rows].min() + np.ptp(given[rows]) * interpolate(given[rows], read, weight)
     own: list[float | None] = [None] * len(texts)
@@ -119,6 +120,6 @@ def read_scores(question: str, texts: Sequence[str], reranker: Reranker) -> NDAr
     return scores
 
 
-def _unread(scores: NDArray[np.float64], warning: str = "") -> Reranked:
+def _unread(scores: NDArray[np.float64], warning: Message = NO_MESSAGE) -> Reranked:
     """Return the ranking as it was."""
     return Reranked(tuple(scores.tolist()), (None,) * len(scores), warning)

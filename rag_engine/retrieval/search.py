@@ -11,13 +11,13 @@ import numpy as np
 from rag_engine.config import RankingWeights, RetrievalConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.filters import Filter, allowed_documents, facet_values
+from rag_engine.messages import Message
 from rag_engine.protocols import Embedder, LoadReranker, Reranker, SparseIndex, VectorIndex, Vectors
 from rag_engine.retrieval.exact_search import nearest
 from rag_engine.retrieval.profiles import POOL, PROFILES, Profile
 from rag_engine.storage.collection import CollectionView
 from rag_engine.text.analyzer import has_analyser
 from rag_engine.text.sentences import sentence_spans
-from rag_engine.text.templates import kept_sentence
 from rag_engine.types.evidence import QueryPlan
 
 # Approximate search only pays where a scan of every vector takes longer than an answer may: above this many.
@@ -60,7 +60,7 @@ class Candidates:
     sparse: Sequence[Mapping[int, float]] = ()
     keywords: Sequence[Mapping[int, float]] = ()
     ideals: Sequence[float] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
 
     def keys(self) -> set[int]:
@@ -144,9 +144,9 @@ def _search_dense(
         queries = retrievers.embedder().encode_queries([piece for _, piece in pieces])
     except BackendError as error:
         nothing = np.zeros((0, view.vectors.shape[1]), np.float32)
-        return Candidates(nothing, warnings=(f"Searched by keywords only: {error}",))
+        return Candidates(nothing, warnings=(Message("Searched by keywords only: {error}", error=error),))
     encoded = time.perf_counter()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     found = None
     if approximate or (allowed is None and len(view.snapshot) > EXACT_UP_TO):
         try:
@@ -156,7 +156,9 @@ def _search_dense(
             documents = None if allowed == by_facets else allowed
             found = retrievers.dense().search(queries, depth, facets=facets, documents=documents)
         except SextantError as error:
-            warnings = (f"The dense index is unavailable, so every vector was compared instead: {error}",)
+            warnings = (
+                Message("The dense index is unavailable, so every vector was compared instead: {error}", error=error),
+            )
     if found is None:
         found = nearest(view.snapshot, view.vectors, queries, depth, allowed)
     return Candidates(
@@ -180,15 +182,13 @@ def _search_sparse(
     warnings = []
     if not has_analyser(plan.language):
         warnings.append(
-            kept_sentence(
+            Message(
                 "The question is in {language!r}, for which there is no stemmer: "
                 "its keywords are matched as they are written.",
                 language=plan.language,
             )
             if plan.language
-            else kept_sentence(
-                "The question is in no language that we know: its keywords are matched as they are written."
-            )
+            else Message("The question is in no language that we know: its keywords are matched as they are written.")
         )
     found = Candidates(np.zeros((0, 0), np.float32))
     try:
@@ -203,7 +203,7 @@ def _search_sparse(
             ],
         )
     except SextantError as error:
-        warnings.append(f"Searched by meaning only: {error}")
+        warnings.append(Message("Searched by meaning only: {error}", error=error))
     return replace(found, warnings=tuple(warnings), seconds={"sparse": time.perf_counter() - started})
 
 

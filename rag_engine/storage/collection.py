@@ -19,6 +19,7 @@ from rag_engine import workspace as paths
 from rag_engine.config import ChunkingConfig
 from rag_engine.errors import SextantError, WorkspaceError
 from rag_engine.filters import Facets, Filter, allowed_documents
+from rag_engine.messages import Message
 from rag_engine.protocols import Embedder, SparseIndex, StorageBackends, VectorIndex, Vectors
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, set_state
@@ -59,7 +60,6 @@ from rag_engine.storage.stores import (
 )
 from rag_engine.storage.vector_file import VectorFile, unsealed
 from rag_engine.storage.vector_rows import forget_damaged_sentences, rows_of_damaged_sentences, sweep
-from rag_engine.text.templates import kept_sentence
 from rag_engine.types.document import DocumentRecord
 
 _ENCODE = "Run `sextant rebuild --encode`: only texts whose vectors are missing or damaged are encoded again."
@@ -67,7 +67,7 @@ _FILL = "Run `sextant rebuild`, or add a document: the next change fills it."
 _Index = TypeVar("_Index", VectorIndex, SparseIndex)
 # The most passages for which an erasure makes both indexes again at once, within a second.
 _MADE_ANEW = 1_000
-_LEFT = kept_sentence(
+_LEFT = Message(
     "words and vectors in the files of the indexes, where no search finds them, until the worker rebuilds them"
 )
 
@@ -321,7 +321,7 @@ class Collection:
             log_documents(self.catalog)
             return replace(erased, left_behind=(*erased.left_behind, *self.left_by_erasures()))
 
-    def finish_erasures(self) -> tuple[str, ...]:
+    def finish_erasures(self) -> tuple[Message, ...]:
         """Finish interrupted erasures, and return anything that was still found afterwards."""
         manifest = self._require_manifest()
         with paths.write_lock(self.workspace):
@@ -335,7 +335,7 @@ class Collection:
         """Return whether an erasure is under way or was broken off; the next writer finishes it."""
         return bool(self.catalog.state(ERASING))
 
-    def left_by_erasures(self) -> tuple[str, ...]:
+    def left_by_erasures(self) -> tuple[Message, ...]:
         """Return the index files that still hold erased text.
 
         The worker makes them again as soon as no job waits.

@@ -11,11 +11,11 @@ import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
 from rag_engine.backends.drawing.page_cache import drawings_of
+from rag_engine.messages import Message
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, mark_changed, set_state
 from rag_engine.storage.stores import Stores, keyword_rows, stored_file, stored_name
 from rag_engine.storage.vector_rows import forget_rows, sweep, unshared_rows
-from rag_engine.text.templates import kept_sentence
 from rag_engine.types.document import DocumentRecord
 
 # Named value of the workspace while an erasure has not left every store.
@@ -34,7 +34,7 @@ class Erasure:
     file: str
     children: int
     vectors: int
-    left_behind: tuple[str, ...]
+    left_behind: tuple[Message, ...]
 
 
 def erase(stores: Stores, record: DocumentRecord) -> Erasure:
@@ -48,17 +48,17 @@ def erase(stores: Stores, record: DocumentRecord) -> Erasure:
     vectors = purge(stores, "deleting") + sweep(stores)
     left = []
     if stores.dense.filter(documents=[record.key]):
-        left.append(kept_sentence("entries of the dense index"))
+        left.append(Message("entries of the dense index"))
     if keys & stores.sparse.keys():
-        left.append(kept_sentence("entries of the keyword index"))
+        left.append(Message("entries of the keyword index"))
     of_document = (t.c.document_key for t in tables.OF_DOCUMENT)
     if any(stores.catalog.read(sql.select(c).where(c == record.key).limit(1)) for c in of_document):
-        left.append(kept_sentence("rows of the catalog"))
+        left.append(Message("rows of the catalog"))
     if not _used(stores.catalog, record.sha256, record.file) and stored_file(stores.files, record).exists():
-        left.append(kept_sentence("the stored original {file}", file=stored_file(stores.files, record).name))
+        left.append(Message("the stored original {file}", file=stored_file(stores.files, record).name))
     drawn = drawings_of(stores.drawings, record.sha256)
     if not stored_file(stores.files, record).parent.exists() and drawn.exists():
-        left.append(kept_sentence("drawn pages in {folder}", folder=drawn))
+        left.append(Message("drawn pages in {folder}", folder=drawn))
     return Erasure(record.document_id, record.file, len(keys), vectors, tuple(left))
 
 

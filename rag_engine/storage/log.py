@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import sqlalchemy as sql
 
+from rag_engine.messages import Message, change_texts
 from rag_engine.storage.catalog import Catalog, portions
 from rag_engine.storage.records import body_of, log, reading, write_record, writing
 from rag_engine.storage.schema import documents
@@ -31,12 +32,12 @@ class LogLine:
     """
 
     kind: LogKind
-    on: str
+    on: Message | str
     when: str = ""
     by: str = ""
     person: str = ""
     act: str = ""
-    note: str = ""
+    note: Message | str = ""
     outcome: str = ""
     of: str = ""
     process: int = 0
@@ -114,4 +115,8 @@ def _document_line(row: tuple[Any, ...]) -> LogLine:
 
 
 def _written(value: object) -> object:
-    return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
+    return change_texts(value, _escaped) if isinstance(value, str) else value
+
+
+def _escaped(text: str) -> str:
+    return text.encode(errors="backslashreplace").decode()

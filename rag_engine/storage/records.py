@@ -19,6 +19,7 @@ import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
 from rag_engine.backends.sqlite_damage import damage_reported, report_damage
+from rag_engine.storage.schema import MessageText
 from rag_engine.workspace import make_folder, records_file
 
 TABLES = sql.MetaData()
@@ -37,7 +38,7 @@ log = sql.Table(
     sql.Column("id", sql.Integer, primary_key=True, autoincrement=True),
     sql.Column("kind", sql.String, nullable=False, index=True),
     *(
-        sql.Column(name, sql.String, nullable=False)
+        sql.Column(name, MessageText if name in ("on", "note") else sql.String, nullable=False)
         for name in ("on", "when", "by", "person", "act", "note", "outcome", "of")
     ),
     sql.Column("process", sql.Integer, nullable=False),

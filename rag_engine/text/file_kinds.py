@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from rag_engine.errors import InputError
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.text.wording import ENGLISH, Wording
 
 # Folders in which Linux shows its own state as files.
@@ -45,7 +45,7 @@ def pages_text(file: str, pages: Iterable[int], words: Wording = ENGLISH) -> str
             runs.append([page])
     shown = ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
     if not runs:
-        return ""
+        return NO_MESSAGE
     if sum(map(len, runs)) > 1:
         several = {
             "page": words.message("pages {pages}", pages=shown),
@@ -69,7 +69,7 @@ def is_of_system(path: Path) -> bool:
     return any(Path(os.path.realpath(path)).is_relative_to(folder) for folder in _OF_SYSTEM)
 
 
-def why_no_file(path: Path, folder: Path | None = None) -> str:
+def why_no_file(path: Path, folder: Path | None = None) -> Message:
     """Return why a path cannot be read as a document, or "".
 
     `folder` is the folder that is being walked. A device or pipe may never end, and a link out of the folder leads to
@@ -77,21 +77,21 @@ def why_no_file(path: Path, folder: Path | None = None) -> str:
     """
     # From os.path: a link to itself makes Path.resolve raise.
     if folder is not None and not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
-        return kept_sentence("{file} is a link that leads out of the folder", file=path.name)
-    # Missing or out of reach: the fault is reported when it is read.
+        return Message("{file} is a link that leads out of the folder", file=path.name)
+    # Neither there nor reachable: what is wrong is reported when it is read.
     if not os.path.exists(path):  # noqa: PTH110 - Path's raises for too long a name
-        return ""
+        return NO_MESSAGE
     if is_of_system(path):
-        return kept_sentence("{file} is made by the system and is no file of a disk", file=path.name)
+        return Message("{file} is made by the system and is no file of a disk", file=path.name)
     if os.path.isfile(path):  # noqa: PTH113 - as above
-        return ""
+        return NO_MESSAGE
     if path.is_dir():
-        return kept_sentence("{file} is a folder and no file", file=path.name)
+        return Message("{file} is a folder and no file", file=path.name)
     if path.is_fifo():
-        return kept_sentence("{file} is a pipe and no file", file=path.name)
+        return Message("{file} is a pipe and no file", file=path.name)
     if path.is_socket():
-        return kept_sentence("{file} is a socket and no file", file=path.name)
-    return kept_sentence("{file} is a device and no file", file=path.name)
+        return Message("{file} is a socket and no file", file=path.name)
+    return Message("{file} is a device and no file", file=path.name)
 
 
 def check_file(path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from rag_engine.messages import Message
 from rag_engine.text.languages import language_name
 
 
@@ -45,7 +46,7 @@ def _number(value: float, decimals: int = 0) -> str:
 
 
 ENGLISH = Wording(
-    message=str.format,
+    message=Message,
     counted=_counted,
     number=_number,
     facet=lambda name: name.replace("_", " ").capitalize(),

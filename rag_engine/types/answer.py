@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from rag_engine.messages import Message
 from rag_engine.types.evidence import Evidence
 
 AnswerStatus = Literal["answered", "insufficient_evidence", "error"]
@@ -75,11 +76,11 @@ class Answer:
     """
 
     status: AnswerStatus
-    text: str
+    text: Message | str
     citations: tuple[Citation, ...]
     evidence: Evidence
     generator: str
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
     support: tuple[SentenceSupport, ...] = ()
     withheld: str = ""
@@ -117,5 +118,5 @@ class StructuredAnswer:
     records: tuple[CitedRecord, ...]
     evidence: Evidence
     generator: str
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from rag_engine.messages import Message
+
 BlockKind = Literal["heading", "text", "table", "note"]
 
 
@@ -63,7 +65,7 @@ class ExtractedText:
     title: str = ""
     ocr_pages: tuple[int, ...] = ()
     unread_pages: tuple[int, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
 
 
 # How `Metadata.superseded` says that it is not known since when.

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from rag_engine.messages import Message
 from rag_engine.types.passage import Hit, Source
 
 # Whether what was found is enough to answer from, may not answer, or does not.
@@ -39,7 +40,7 @@ class QueryPlan:
     output_instructions: str = ""
     scope: GeographicScope = GeographicScope()
     planner: str = "rules"
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ class Evidence:
     plan: QueryPlan
     hits: tuple[Hit, ...]
     sources: tuple[Source, ...]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
     absent: tuple[AbsentSection, ...] = ()
     ground: Ground = "enough"

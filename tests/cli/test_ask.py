@@ -17,6 +17,7 @@ from rag_engine.answering.citations import citation_at
 from rag_engine.answering.structured.answer_schema import read_schema
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
+from rag_engine.messages import Message
 from rag_engine.types.answer import Attribute, CitedRecord, StructuredAnswer
 from tests.conftest import ROOT
 from tests.rag_engine.backends.scripted_server import Reply, Script
@@ -108,7 +109,7 @@ def test_a_form_is_printed_as_a_table_with_source_and_page(capsys: pytest.Captur
         records=(CitedRecord(values, citation),),
         evidence=make_evidence(QUESTION, [source]),
         generator="m",
-        warnings=("A dam was left out.",),
+        warnings=(Message("A dam was left out."),),
     )
     _print_structured(answer)
     printed = capsys.readouterr()

@@ -18,6 +18,7 @@ from ingestion.types.outcome import Outcome
 from ingestion.types.source import PortalFindings, SeedSource
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
+from rag_engine.messages import Message
 from tests.ingestion.web_server import page, serving
 from tests.portal.texts import DROUGHT, FLOOD, HEAT
 
@@ -250,7 +251,9 @@ def test_a_portal_says_what_it_offers_that_was_not_taken(tmp_path: Path) -> None
     with closing(open_engine(read_config(tmp_path))) as engine:
         store = SourceStore(engine.catalog)
         store.add([SeedSource("P1", "https://portal.example/plans")])
-        store.record("P1", "portals", Outcome("done", "", "", PortalFindings((), (), (said,))), fingerprint="f")
+        store.record(
+            "P1", "portals", Outcome("done", "", Message(), PortalFindings((), (), (Message(said),))), fingerprint="f"
+        )
     assert f"left out\t{said}" in run("status", "P1", "-w", tmp_path).output
     assert run_json("status", "P1", "-w", tmp_path)["present"]["left_out"] == [said]
 

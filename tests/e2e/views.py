@@ -22,6 +22,7 @@ from rag_engine.engine import open_engine
 from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.answers.test_questions import change_test_questions
 from rag_engine.evaluation.gold import Quote
+from rag_engine.messages import Message
 from rag_engine.notebook import store as notebooks
 from rag_engine.notebook.notebook import answer_entry, quote_entry, with_entry, with_note
 from rag_engine.types.answer import Attribute, CitedRecord
@@ -90,7 +91,7 @@ def _converse(workspace: Path) -> None:
     refused = replace(
         answered, status="insufficient_evidence", text="No answer found in these documents.", citations=()
     )
-    failed = failed_reply("The language model does not answer.")
+    failed = failed_reply(Message("The language model does not answer."))
     answers: dict[str, Reply] = {_TEXT: answered, _FORM: form, _REFUSED: refused, _FAILED: failed}
     for id, reply in answers.items():
         restore_conversation(workspace, Conversation(id, (Turn(QUESTION, _ASKED, reply),)))

@@ -24,6 +24,7 @@ from rag_engine.grounding.knowledge import (
     KnowledgeBase,
     index_entries,
 )
+from rag_engine.messages import Message
 from rag_engine.storage.index_entries import IndexedEntry, replace_index
 from rag_engine.types.answer import Citation
 from rag_engine.types.document import DocumentRecord
@@ -68,13 +69,20 @@ def _cell(text: str, document: DocumentRecord) -> ComparisonCell:
     citation = Citation(1, "", document.document_id, document.file, text, 1, text[:200], 0, min(200, len(text)))
     answer = f"{text} [Source 1]."
     return ComparisonCell(
-        text, document.document_id, "answered", text, answer, (citation,), generator=text[:80], warnings=(text,)
+        text,
+        document.document_id,
+        "answered",
+        text,
+        answer,
+        (citation,),
+        generator=text[:80],
+        warnings=(Message(text),),
     )
 
 
 def _reject(desk: Desk, code: str, text: str) -> None:
-    desk.store.add([SeedSource(code, f"https://example.org/{code}", "", text, text, text, text, "", text)])
-    desk.store.record(code, "quality", Outcome("rejected", "no_text", text), fingerprint="f", seconds=0.1)
+    desk.store.add([SeedSource(code, f"https://example.org/{code}", "", text, text, text, text, "", Message(text))])
+    desk.store.record(code, "quality", Outcome("rejected", "no_text", Message(text)), fingerprint="f", seconds=0.1)
     desk.store.decide(Decision(code, "indexing", EXCLUDED, text[:80], text, _WHEN))
 
 
@@ -105,6 +113,6 @@ def _list(engine: Engine, together: Sequence[str]) -> None:
         text = f"{entry.term} [Source 1]."
         shown = GroundedEntry(
             entry.id, name, entry.term, entry.term, "en", (context,), (source,), "answered", text, (), (), "extractive",
-            (entry.term,), _WHEN,
+            (Message(entry.term),), _WHEN,
         )  # fmt: skip
         knowledge.keep(Grounding(shown, "b", "f"))

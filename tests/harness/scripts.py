@@ -27,6 +27,7 @@ from rag_engine.conversations.store import TurnRating
 from rag_engine.engine import Engine, open_engine
 from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.answers.test_questions import change_test_questions
+from rag_engine.messages import Message
 from rag_engine.notebook.notebook import Notebook, NotebookEntry, answer_entry, passage_entry, with_entry, with_note
 from rag_engine.notebook.store import change_notebook, create_notebook
 from rag_engine.passage_search.passage_query import PassageQuery
@@ -252,7 +253,9 @@ def _kept(engine: Engine, together: list[str]) -> Iterator[str]:
         known, title = document.document_id, document.metadata.title
         citation = Citation(1, "", known, document.file, title, 1, text[:200], 0, min(200, len(text)))
         source = replace(SOURCE, document_id=known, file=document.file, title=title, text=text, passage=(100, 140))
-        reply = replace(REPLY, text=f"{text} [Source 1].", sources=(source,), citations=(citation,), warnings=(text,))
+        reply = replace(
+            REPLY, text=f"{text} [Source 1].", sources=(source,), citations=(citation,), warnings=(Message(text),)
+        )
         id = store.new_id()
         ended = store.end_turn(workspace, store.begin_turn(workspace, id, text), reply)
         assert ended is not None
@@ -282,8 +285,8 @@ def _source(sources: SourceStore, code: str, text: str) -> None:
     """Add a source whose licence waits for a decision."""
     mark = LicenceMark("pattern", "YELLOW", text, 12, text, text)
     verdict = LicenceVerdict("YELLOW", text, (mark,))
-    sources.add([SeedSource(code, f"https://example.org/{code}", "", text, text, text, text, "", text)])
-    outcome = Outcome("rejected", "licence_unclear", text, verdict)
+    sources.add([SeedSource(code, f"https://example.org/{code}", "", text, text, text, text, "", Message(text))])
+    outcome = Outcome("rejected", "licence_unclear", Message(text), verdict)
     sources.record(code, "licence", outcome, fingerprint="f", seconds=0.1)
 
 

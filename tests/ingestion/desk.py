@@ -14,6 +14,7 @@ from ingestion.tools import Tools
 from ingestion.types.outcome import Outcome
 from ingestion.types.source import Download, SeedSource
 from rag_engine.geography import load_gazetteer
+from rag_engine.messages import Message
 from tests.ingestion.small_web import Answer, SmallBrowser, SmallWeb
 
 AT = "https://water.example/"
@@ -40,7 +41,7 @@ def tools_of(
         reader="",
         extractor=NoReader(),
         language_model=language_model,
-        language_model_error="",
+        language_model_error=Message(),
         gazetteer=load_gazetteer(),
         identify=lambda _text: "",
         encode=None,

@@ -12,6 +12,7 @@ from ingestion.types.licence import LicenceMark, LicenceVerdict
 from ingestion.types.outcome import Outcome
 from ingestion.types.run import Phase
 from ingestion.types.source import Download, Extraction, Indexed, Quality, Relation, SeedSource
+from rag_engine.messages import Message
 
 VALUES: dict[FieldName, tuple[str, ...]] = {
     "title": ("Piano caldo",),
@@ -39,25 +40,32 @@ def source_record(
     mark = LicenceMark("mark", "GREEN", "CC BY 4.0", 30, "Licensed under CC BY 4.0", "footer")
     relation = relation or Relation(work=code)
     outcomes: dict[Phase, Outcome] = {
-        "licence": Outcome("done", "licence_green", "", LicenceVerdict("GREEN", "CC BY 4.0", (mark,))),
+        "licence": Outcome("done", "licence_green", Message(), LicenceVerdict("GREEN", "CC BY 4.0", (mark,))),
         "acquisition": Outcome(
             "done",
             "",
-            "",
+            Message(),
             Download(f"downloads/{code}_plan.pdf", (), "ab" * 32, 9, "application/pdf", "file", "2026-01-01"),
         ),
         "portals": Outcome("skipped", "not_a_portal"),
         "extraction": Outcome(
-            "done", "", "", Extraction("cd" * 32, "application/pdf", 3, 0, 0, 900, 800, "Plan", "it", 9)
+            "done", "", Message(), Extraction("cd" * 32, "application/pdf", 3, 0, 0, 900, 800, "Plan", "it", 9)
         ),
-        "quality": Outcome("done", "", "", Quality(73.5, 40, 15, 10, 8.5, 1.0, ("Introduction",), ("heat", "alert"))),
+        "quality": Outcome(
+            "done", "", Message(), Quality(73.5, 40, 15, 10, 8.5, 1.0, ("Introduction",), ("heat", "alert"))
+        ),
         "deduplication": Outcome(
-            "skipped" if relation.superseded else "done", "superseded" if relation.superseded else "", "", relation
+            "skipped" if relation.superseded else "done",
+            "superseded" if relation.superseded else "",
+            Message(),
+            relation,
         ),
-        "metadata": Outcome("done", "", "", Description(described)),
-        "indexing": Outcome("done", "", "", Indexed("abababababab", 12, "f")),
+        "metadata": Outcome("done", "", Message(), Description(described)),
+        "indexing": Outcome("done", "", Message(), Indexed("abababababab", 12, "f")),
     }
-    source = SeedSource(code, f"https://example.org/{code}.pdf", title="Plan", origin="seeds.xlsx, Sheet1, row 2")
+    source = SeedSource(
+        code, f"https://example.org/{code}.pdf", title="Plan", origin=Message("seeds.xlsx, Sheet1, row 2")
+    )
     return SourceRecord(source, outcomes)
 
 

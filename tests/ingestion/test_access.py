@@ -39,6 +39,7 @@ from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL, Person, PersonRole
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 from rag_engine.storage.log import read_lines
 from tests.conftest import ROOT
 from tests.rag_engine.conftest import CountingEmbedder
@@ -211,7 +212,10 @@ def test_an_act_that_is_under_way_or_failed_is_shown_and_one_that_did_nothing_is
     def outcomes() -> list[str]:
         return [one.outcome for one in audit_entries(desk)]
 
-    with suppress(OSError), begun(desk.workspace, AuditEntry("2026-11-26T02:00:00", "Ada", "", "rebuild", "index")):
+    with (
+        suppress(OSError),
+        begun(desk.workspace, AuditEntry("2026-11-26T02:00:00", "Ada", "", "rebuild", Message("index"))),
+    ):
         assert outcomes() == ["running"]
         raise OSError
     assert outcomes() == ["failed"]

@@ -20,6 +20,7 @@ from rag_engine.answering.reference_list import limits_of, references_of
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 from rag_engine.types.answer import Answer
 from rag_engine.types.document import DocumentRecord
 from rag_engine.workspace import write_lock
@@ -43,7 +44,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "plan.md").write_text(f"# {FLOOD.plain}", encoding="utf-8")
     with closing(Engine(unread(folder / "workspace"), embedder=CountingEmbedder())) as engine:
         desk = replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
-        desk.store.add([SeedSource("A1", path=str(folder / "plan.md"), origin="by hand")])
+        desk.store.add([SeedSource("A1", path=str(folder / "plan.md"), origin=Message("by hand"))])
         documents.add_files(desk, [folder / "own.md"])
         runs.run(desk, RunRequest())
         work(engine)

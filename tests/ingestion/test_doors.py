@@ -29,6 +29,7 @@ from pages._shared import resources
 from rag_engine.config import Config, read_config
 from rag_engine.conversations.store import Conversation, Turn, TurnRating, restore_conversation
 from rag_engine.engine import Engine
+from rag_engine.messages import Message
 from tests.conftest import ROOT
 from tests.ingestion.left_behind import State, state_of
 from tests.ingestion.web_server import page as answer
@@ -183,14 +184,19 @@ def _prepare(workspace: Path, folder: Path) -> None:
     with closing(_engine(read_config(workspace))) as engine:
         desk = _desk(engine)
         for path in sorted(plans.iterdir()):
-            desk.store.add([SeedSource(f"A{path.stem[-1]}", path=str(path), origin="by hand")])
+            desk.store.add([SeedSource(f"A{path.stem[-1]}", path=str(path), origin=Message("by hand"))])
         documents.add_files(desk, [folder / "own.md"])
         runs.run(desk, RunRequest())
         work(engine)
         assert len(engine.collection.documents()) == 4, engine.collection.documents()
-        _put(desk.store, "A4", "licence", Outcome("rejected", "licence_unclear", "", LicenceVerdict("YELLOW", "", ())))
-        _put(desk.store, "A5", "quality", Outcome("rejected", "too_few_pages", "It is short."))
-        _put(desk.store, "A6", "extraction", Outcome("failed", "too_slow", "It took too long.", None, True))
+        _put(
+            desk.store,
+            "A4",
+            "licence",
+            Outcome("rejected", "licence_unclear", Message(), LicenceVerdict("YELLOW", "", ())),
+        )
+        _put(desk.store, "A5", "quality", Outcome("rejected", "too_few_pages", Message("It is short.")))
+        _put(desk.store, "A6", "extraction", Outcome("failed", "too_slow", Message("It took too long."), None, True))
         desk.jobs.queue("run", {"phases": ["licence"], "codes": ["A1"]})
         desk.jobs.pause(desk.jobs.runs()[0].id)
         dataset.export_dataset(desk, folder / "dataset.xlsx")
@@ -580,7 +586,7 @@ def test_an_erased_source_takes_its_own_files_and_no_others(doors: Doors, tmp_pa
             (workspace / f"downloads/{code}_plan.md").write_text(f"The plan of {code}.")
             desk.store.add([SeedSource(code, f"https://example.org/{code}")])
             download = replace(one, path=f"downloads/{code}_plan.md", sha256=code * 10)
-            desk.store.record(code, "acquisition", Outcome("done", "", "", download), fingerprint="f")
+            desk.store.record(code, "acquisition", Outcome("done", "", Message(), download), fingerprint="f")
         documents.erase(desk, "list:A1", ADA, WHY)
         assert not (workspace / one.path).exists()
         assert sorted(path.name for path in (workspace / "downloads").glob("A1*")) == ["A1_1_plan.md", "A1_x_plan.md"]

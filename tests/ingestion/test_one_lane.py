@@ -18,6 +18,7 @@ from ingestion.types.source import SeedSource
 from ingestion.worker import work
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
+from rag_engine.messages import Message
 from rag_engine.protocols import Embedder
 from tests.ingestion.left_behind import files_holding, forms
 from tests.portal.texts import FLOOD, HEAT
@@ -47,7 +48,7 @@ def _listed(folder: Path, text: str, embedder: Embedder) -> SourceRecord:
     (folder / "plan.md").write_text(text, encoding="utf-8")
     with closing(Engine(unread(folder / "listed"), embedder=embedder)) as engine:
         listed = open_desk(engine, LOCAL)
-        listed.store.add([SeedSource("A1", path=str(folder / "plan.md"), origin="by hand")])
+        listed.store.add([SeedSource("A1", path=str(folder / "plan.md"), origin=Message("by hand"))])
         runs.run(listed, RunRequest())
         work(engine)
         assert [one.source for one in engine.collection.documents()] == ["list:A1"]
@@ -111,7 +112,7 @@ def test_files_are_judged_again_when_the_topic_has_changed(
 
 def test_an_added_copy_is_indexed_and_what_it_copies_is_named(desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "listed.md").write_text(f"# {HEAT.plain}", encoding="utf-8")
-    desk.store.add([SeedSource("A1", path=str(tmp_path / "listed.md"), origin="by hand")])
+    desk.store.add([SeedSource("A1", path=str(tmp_path / "listed.md"), origin=Message("by hand"))])
     runs.run(desk, RunRequest())
     work(desk.engine)
     _add(desk, tmp_path, "flood.md", PLAN)

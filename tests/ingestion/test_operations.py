@@ -26,6 +26,7 @@ from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import open_engine
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 from rag_engine.storage.catalog import open_catalog
 from tests.ingestion.source_records import source_record
 
@@ -58,7 +59,7 @@ def _add(
 
 
 def test_the_list_shows_the_status_of_each_source(store: SourceStore) -> None:
-    _add(store, "A2", at="licence", ended=Outcome("failed", "timed_out", "No answer.", None, True))
+    _add(store, "A2", at="licence", ended=Outcome("failed", "timed_out", Message("No answer."), None, True))
     rows = {one.code: one for one in source_rows(store.records().values())}
     assert (rows["A1"].phase, rows["A1"].status, rows["A1"].title) == ("indexing", "indexed", "Piano caldo")
     assert (rows["A2"].phase, rows["A2"].status, rows["A2"].reason) == ("licence", "failed", "timed_out")
@@ -92,20 +93,20 @@ def test_red_on_a_document_of_the_index_has_it_leave_the_index(desk: Desk) -> No
 
 
 def test_a_decision_on_what_is_not_in_the_index_leaves_it_alone(desk: Desk) -> None:
-    unclear = Outcome("skipped", "licence_unclear", "It says nothing.", LicenceVerdict("YELLOW", "", ()))
+    unclear = Outcome("skipped", "licence_unclear", Message("It says nothing."), LicenceVerdict("YELLOW", "", ()))
     _add(desk.store, "A2", at="licence", ended=unclear)
     assert decide(desk, ["A2"], "RED", "Ada", "No.").run is None
 
 
 def test_undoing_green_takes_the_document_out(desk: Desk) -> None:
-    conflict = Outcome("skipped", "licence_conflict", "", LicenceVerdict("YELLOW", "", (), conflict=True))
+    conflict = Outcome("skipped", "licence_conflict", Message(), LicenceVerdict("YELLOW", "", (), conflict=True))
     desk.store.record("A1", "licence", conflict, fingerprint="f")
     desk.store.decide(Decision("A1", "licence", "GREEN", "Ada", "Asked.", "2026-01-01"))
     assert decide(desk, ["A1"], "undo", "Ada").run is not None
 
 
 def test_what_was_rejected_before_there_was_a_file_cannot_be_restored(desk: Desk) -> None:
-    _add(desk.store, "A2", at="acquisition", ended=Outcome("rejected", "not_found", "404."))
+    _add(desk.store, "A2", at="acquisition", ended=Outcome("rejected", "not_found", Message("404.")))
     with pytest.raises(InputError, match=r"there is no file to restore\. Run `sextant retry`"):
         decide(desk, ["A2"], "restore", "Ada", "It is there.")
 
@@ -119,7 +120,7 @@ def test_an_erasure_that_is_undone_has_the_file_fetched_again(desk: Desk, choice
 
 
 def test_what_a_person_has_decided_no_longer_waits_although_its_outcome_still_says_so(desk: Desk) -> None:
-    behind = Outcome("skipped", "licence_conflict", "Its page said otherwise.")
+    behind = Outcome("skipped", "licence_conflict", Message("Its page said otherwise."))
     _add(desk.store, "A2", at="extraction", ended=behind)
     assert [one.code for one in review_report(_records(desk), ()).waiting] == ["A2"]
     decide(desk, ["A2"], "GREEN", "Ada", "Asked by letter.")
@@ -127,7 +128,9 @@ def test_what_a_person_has_decided_no_longer_waits_although_its_outcome_still_sa
 
 
 def test_local_files_pass_whatever_their_licence_and_are_listed(desk: Desk, tmp_path: Path) -> None:
-    reserved = Outcome("done", "licence_reserved", "It passes.", LicenceVerdict("RED", "All rights reserved", ()))
+    reserved = Outcome(
+        "done", "licence_reserved", Message("It passes."), LicenceVerdict("RED", "All rights reserved", ())
+    )
     _add(desk.store, "A2", path=str(tmp_path / "a.pdf"))
     desk.store.record("A2", "licence", reserved, fingerprint="f")
     listed = review_report(_records(desk), ()).local_files

@@ -34,6 +34,7 @@ from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError, WorkspaceError
+from rag_engine.messages import Message
 from rag_engine.protocols import Vectors
 from rag_engine.storage.catalog import open_catalog
 from rag_engine.storage.deletion import Erasure
@@ -449,7 +450,9 @@ def test_the_removal_of_sources_can_be_undone_until_the_work_has_begun(engine: E
     upload(engine, "rules.txt", HARBOUR)
     work(engine)
     desk = Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, start_worker=lambda _: None)
-    desk.store.add([SeedSource(code, f"https://example.org/{code}", origin="by hand") for code in ("A1", "A2")])
+    desk.store.add(
+        [SeedSource(code, f"https://example.org/{code}", origin=Message("by hand")) for code in ("A1", "A2")]
+    )
     with ThreadPoolExecutor() as pool:
         run = queue_removal(desk, ["A1"], "Ada", undo_seconds=60)
         ended = pool.submit(work, engine)

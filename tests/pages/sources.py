@@ -12,6 +12,7 @@ from ingestion.types.run import Phase
 from ingestion.types.source import Download, Extraction, Indexed, PortalFindings, Quality, Relation, SeedSource
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
+from rag_engine.messages import Message
 
 HOSTILE = "<script>alert(1)</script> ![x](http://evil.example/x.png) $\\alpha$ :material/home:"
 _TOPICS = (
@@ -45,7 +46,7 @@ def build_sources(workspace: Path) -> None:
 
 def _source(code: str, url: str, title: str, parent: str = "", licence: str = "") -> SeedSource:
     number = int("".join(c for c in code if c.isdigit())[:3] or 1)
-    return SeedSource(code, url, "", title, "", "", licence, parent, f"seeds.xlsx, Sheet1, row {number + 1}")
+    return SeedSource(code, url, "", title, "", "", licence, parent, Message(f"seeds.xlsx, Sheet1, row {number + 1}"))
 
 
 def _put(store: SourceStore, code: str, phase: Phase, outcome: Outcome) -> None:
@@ -55,7 +56,7 @@ def _put(store: SourceStore, code: str, phase: Phase, outcome: Outcome) -> None:
 def _green(store: SourceStore, code: str) -> None:
     mark = LicenceMark("mark", "GREEN", "CC BY 4.0", 30, "Licensed under CC BY 4.0", "rel=license")
     verdict = LicenceVerdict("GREEN", "CC BY 4.0", (mark,), language="en")
-    _put(store, code, "licence", Outcome("done", "licence_green", "CC BY 4.0, by rel=license.", verdict))
+    _put(store, code, "licence", Outcome("done", "licence_green", Message("CC BY 4.0, by rel=license."), verdict))
 
 
 def _downloaded(store: SourceStore, workspace: Path, code: str, *, apart: bool = False) -> None:
@@ -67,7 +68,7 @@ def _downloaded(store: SourceStore, workspace: Path, code: str, *, apart: bool =
     download = Download(
         f"downloads/{name}", urls, code.encode().hex() * 4, 48_213, "application/pdf", "file", "2026-01-01"
     )
-    _put(store, code, "acquisition", Outcome("done", "", "", download))
+    _put(store, code, "acquisition", Outcome("done", "", Message(), download))
     _put(store, code, "portals", Outcome("skipped", "not_a_portal"))
 
 
@@ -75,7 +76,7 @@ def _read(store: SourceStore, code: str, pages: int = 24, characters: int = 61_0
     extraction = Extraction(
         code.encode().hex() * 4, "application/pdf", pages, 0, 0, characters, characters, "", language, 48_213
     )
-    _put(store, code, "extraction", Outcome("done", "", "", extraction))
+    _put(store, code, "extraction", Outcome("done", "", Message(), extraction))
 
 
 def _scored(store: SourceStore, code: str, reason: OutcomeReason = "", message: str = "") -> None:
@@ -98,7 +99,7 @@ def add_indexed(
     _scored(store, code)
     standing = relation or Relation(code)
     reason: OutcomeReason = "superseded" if standing.superseded else "translation" if standing.translation_of else ""
-    _put(store, code, "deduplication", Outcome("skipped" if reason else "done", reason, "", standing))
+    _put(store, code, "deduplication", Outcome("skipped" if reason else "done", reason, Message(), standing))
     values: list[tuple[FieldName, str, str, int | None, float]] = [
         ("title", title, title, 1, 0.95),
         ("authority", authority, f"Published by {authority}.", 1, 0.8),
@@ -115,8 +116,8 @@ def add_indexed(
     described = tuple(
         FieldValue(field, value, "rule", sentence, page, sure) for field, value, sentence, page, sure in values
     )
-    _put(store, code, "metadata", Outcome("done", "", "", Description(described)))
-    _put(store, code, "indexing", Outcome("done", "", "", Indexed(code.encode().hex()[:12], 40, "f")))
+    _put(store, code, "metadata", Outcome("done", "", Message(), Description(described)))
+    _put(store, code, "indexing", Outcome("done", "", Message(), Indexed(code.encode().hex()[:12], 40, "f")))
 
 
 def _reviews(store: SourceStore) -> None:
@@ -126,7 +127,10 @@ def _reviews(store: SourceStore) -> None:
         code = f"REV{number:03}"
         store.add([_source(code, f"https://council.example/plans/{number}.pdf", f"Council plan {number}")])
         open_ = Outcome(
-            "rejected", "licence_unclear", "Its wording decides nothing.", LicenceVerdict("YELLOW", "", (footer,))
+            "rejected",
+            "licence_unclear",
+            Message("Its wording decides nothing."),
+            LicenceVerdict("YELLOW", "", (footer,)),
         )
         _put(store, code, "licence", open_)
     marks = (
@@ -137,14 +141,21 @@ def _reviews(store: SourceStore) -> None:
     )
     store.add([_source("REV004", "https://agency.example/report", HOSTILE, licence="CC BY-NC")])
     verdict = LicenceVerdict("YELLOW", "CC BY-NC 4.0", marks, ("NC",), "en", conflict=True)
-    _put(store, "REV004", "licence", Outcome("rejected", "licence_conflict", "Its statements contradict.", verdict))
+    _put(
+        store,
+        "REV004",
+        "licence",
+        Outcome("rejected", "licence_conflict", Message("Its statements contradict."), verdict),
+    )
     store.add([_source("REV005", "https://silent.example/plan", "A plan that says nothing")])
-    none = Outcome("rejected", "licence_unclear", "Nothing is said of a licence.", LicenceVerdict("YELLOW", "", ()))
+    none = Outcome(
+        "rejected", "licence_unclear", Message("Nothing is said of a licence."), LicenceVerdict("YELLOW", "", ())
+    )
     _put(store, "REV005", "licence", none)
     store.add([_source("RED001", "https://shop.example/book", "A book for sale")])
     red = LicenceMark("pattern", "RED", "All rights reserved", 25, "All rights reserved.", "footer")
     refused = LicenceVerdict("RED", "All rights reserved", (red,))
-    _put(store, "RED001", "licence", Outcome("rejected", "licence_reserved", "All rights reserved.", refused))
+    _put(store, "RED001", "licence", Outcome("rejected", "licence_reserved", Message("All rights reserved."), refused))
     store.add([_source("REV006", "https://decided.example/plan", "A plan that was decided")])
     _put(store, "REV006", "licence", none)
     store.decide(Decision("REV006", "licence", "GREEN", "Ada", "They wrote to us.", "2026-01-02T10:00:00+00:00"))
@@ -161,7 +172,7 @@ def _quarantined(store: SourceStore, workspace: Path) -> None:
     _scored(store, "QUA002", "title_refused", "Its title “Privacy policy” is that of a page, not of a document.")
     _scored(store, "QUA003")
     relation = Relation("ADM001", duplicate_of="ADM001", how="text", similarity=0.97)
-    copy = Outcome("rejected", "same_text", "It has nearly the same text as ADM001.", relation)
+    copy = Outcome("rejected", "same_text", Message("It has nearly the same text as ADM001."), relation)
     _put(store, "QUA003", "deduplication", copy)
 
 
@@ -174,17 +185,17 @@ def _failed(store: SourceStore) -> None:
         code = f"BAD{number:03}"
         store.add([_source(code, f"https://{message.split()[0]}/plan.pdf", f"Plan out of reach {number}")])
         _green(store, code)
-        _put(store, code, "acquisition", Outcome("failed", reason, message, None, True))
+        _put(store, code, "acquisition", Outcome("failed", reason, Message(message), None, True))
 
 
 def _portal(store: SourceStore, workspace: Path) -> None:
     store.add([_source("POR001", "https://portal.example/plans", "Plans of the region")])
     _green(store, "POR001")
     page = Download("", ("https://portal.example/plans",), "", 0, "text/html", "directory", "2026-01-01")
-    _put(store, "POR001", "acquisition", Outcome("skipped", "directory", "A page that lists documents.", page))
-    left_out = ("Documents left out, in the list already: 3.",)
+    _put(store, "POR001", "acquisition", Outcome("skipped", "directory", Message("A page that lists documents."), page))
+    left_out = (Message("Documents left out, in the list already: {n:,}.", n=3),)
     found = PortalFindings((), ("https://portal.example/plans",), left_out)
-    _put(store, "POR001", "portals", Outcome("done", "", "2 documents found.", found))
+    _put(store, "POR001", "portals", Outcome("done", "", Message("2 documents found."), found))
     for number in (1, 2):
         code = f"POR001.{number}"
         store.add([_source(code, f"https://portal.example/{number}.pdf", f"Regional plan {number}", "POR001")])

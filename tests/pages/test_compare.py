@@ -12,6 +12,7 @@ from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.operations.comparisons import ask_comparison, begin_comparison, find_comparison, list_comparisons
 from ingestion.worker import work
 from pages._shared import resources
+from rag_engine.messages import Message
 from tests.pages.collection import HOSTILE_TITLE
 from tests.pages.conftest import Start
 from tests.pages.test_admin import words
@@ -135,7 +136,10 @@ def test_a_cell_shows_its_answer_its_quotes_and_the_way_to_the_document(
 def test_a_cell_says_what_went_wrong_in_its_search_and_not_how_its_passages_were_ordered(
     start: Start, own: Path, compared: Comparison
 ) -> None:
-    warned = ("Not reranked: The reranker is switched off.", "Searched by keywords only: no encoder.")
+    warned = (
+        Message("Not reranked: The reranker is switched off."),
+        Message("Searched by keywords only: no encoder."),
+    )
     cell = compared.cells[WHO, compared.columns[0].key]
     ComparisonStore(resources.engine().catalog).put_cell(compared.id, replace(cell, warnings=warned))
     app = compare(start(own), comparison=compared.id, cell="0.0")

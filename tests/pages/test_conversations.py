@@ -22,6 +22,7 @@ from rag_engine.conversations.store import (
     restore_conversation,
 )
 from rag_engine.engine import Engine
+from rag_engine.messages import Message
 from tests.pages.conftest import Start
 from tests.pages.conversations import converse, listing
 from tests.pages.test_ask import answered, opened, texts
@@ -104,7 +105,7 @@ def test_a_conversation_is_shared_and_not_shared_any_more(start: Start, workspac
 
 
 def test_the_question_of_a_failed_answer_can_be_edited(start: Start, workspace: Path) -> None:
-    conversation = converse(workspace, failed_reply("The model does not answer."), question="How long?")
+    conversation = converse(workspace, failed_reply(Message("The model does not answer.")), question="How long?")
     app = start(workspace, conversation=conversation.id)
     key = turn_key(conversation, 0)
 

@@ -15,6 +15,7 @@ from ingestion.types.outcome import Outcome
 from ingestion.types.source import Indexed
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
+from rag_engine.messages import Message
 from tests.pages.conftest import Start
 from tests.pages.sources import add_indexed
 
@@ -36,8 +37,10 @@ def own(collection: Path, tmp_path: Path) -> tuple[Path, str]:
         verdict = LicenceVerdict("GREEN", "CC BY 4.0", (mark,))
         for code, id in (("IN", document.document_id), ("OUT", "f" * 12)):
             add_indexed(store, workspace, code, 0)
-            store.record(code, "licence", Outcome("done", "", "", verdict), fingerprint="f", seconds=0.1)
-            store.record(code, "indexing", Outcome("done", "", "", Indexed(id, 3, "f")), fingerprint="f", seconds=0.1)
+            store.record(code, "licence", Outcome("done", "", Message(), verdict), fingerprint="f", seconds=0.1)
+            store.record(
+                code, "indexing", Outcome("done", "", Message(), Indexed(id, 3, "f")), fingerprint="f", seconds=0.1
+            )
     return workspace, document.document_id
 
 

@@ -10,11 +10,12 @@ from openpyxl import load_workbook
 
 from ingestion.dataset.export import export
 from ingestion.dataset.knowledge_base import knowledge_base_bytes
-from pages._shared import errors, filter_widgets, interface_language, numbers_and_dates
+from pages._shared import filter_widgets, interface_language, numbers_and_dates
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import in_this_language
 from rag_engine.conversations.store import Turn
 from rag_engine.grounding.knowledge import GroundedEntry
+from rag_engine.messages import Message
 from rag_engine.takeaway.exported_text import export_answer
 from rag_engine.takeaway.formats import to_markdown
 from tests.rag_engine.conversations.test_store import CITATION
@@ -24,12 +25,12 @@ from tests.rag_engine.takeaway.test_docx import ANSWER
 @pytest.fixture
 def in_french(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Have a page speak French until the patch is undone."""
-    for module in (errors, filter_widgets, interface_language, numbers_and_dates):
+    for module in (filter_widgets, interface_language, numbers_and_dates):
         monkeypatch.setattr(module, "interface_language", lambda: "fr")
     return monkeypatch
 
 
-def written(warnings: tuple[str, ...] = ()) -> str:
+def written(warnings: tuple[Message, ...] = ()) -> str:
     citation = replace(CITATION, licence="CC BY-NC 4.0", page=3)
     answer = replace(ANSWER, citations=(citation,), warnings=warnings, generator="extractive")
     turn = Turn("Combien de temps ?", "2026-11-24T10:00", answer, rewritten="Combien de temps un plan vaut-il ?")
@@ -48,7 +49,9 @@ def written(warnings: tuple[str, ...] = ()) -> str:
     ],
 )
 def test_an_answer_is_exported_in_the_words_of_the_page(said: str) -> None:
-    assert said in written(("Searched by meaning only: The reranker is switched off.",)).replace("\\", "")
+    assert said in written(
+        (Message("Searched by meaning only: {error}", error=Message("The reranker is switched off.")),)
+    ).replace("\\", "")
 
 
 def test_a_file_is_written_in_the_language_of_the_page_that_offered_it(in_french: pytest.MonkeyPatch) -> None:

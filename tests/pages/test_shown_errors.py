@@ -1,6 +1,8 @@
-"""Errors in the language of the interface: raised on a page, or kept in English by an answer or a run."""
+"""Messages in the language of the interface: of errors, and of what is kept with an answer or a run."""
 
 import ast
+import errno
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -9,11 +11,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ingestion.operations.acts import check_role, every_act
+from ingestion.operations.runs import describe_request
+from ingestion.spreadsheets.row import Row
 from ingestion.types.outcome import Refusal
-from pages._shared import accessibility, errors, interface_language, numbers_and_dates
-from pages._shared.errors import shown_error, shown_sentence
+from ingestion.types.run import RunRequest
+from pages._shared import accessibility, interface_language, numbers_and_dates
+from pages._shared.errors import show
 from rag_engine.conversations.person import Person
-from rag_engine.errors import InputError, SextantError
+from rag_engine.errors import BackendError, InputError, SextantError
+from rag_engine.evaluation.datasets import line_error
+from rag_engine.messages import Message, dump_json, join_messages, load_json, message_of
 from tests.conftest import ROOT
 from tests.pages.test_interface_language import browser
 
@@ -32,7 +39,7 @@ SENTENCES = [TOO_LONG, LOCKED, InputError("The question is empty.", help="Ask in
 @pytest.fixture
 def speak(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     def set_language(language: str) -> None:
-        for module in (accessibility, errors, interface_language, numbers_and_dates):
+        for module in (accessibility, interface_language, numbers_and_dates):
             monkeypatch.setattr(module, "interface_language", lambda: language)
 
     return set_language
@@ -56,108 +63,125 @@ def test_an_error_is_said_in_the_language_with_its_numbers(
     speak: Callable[[str], None], language: str, said: str
 ) -> None:
     speak(language)
-    assert shown_error(TOO_LONG).startswith(said)
+    assert show(TOO_LONG.message).startswith(said)
 
 
-@pytest.mark.parametrize("error", SENTENCES, ids=lambda error: error.template)
+@pytest.mark.parametrize("error", SENTENCES, ids=lambda error: error.fault.template)
 @pytest.mark.parametrize("language", ["en", "fr", "es", "it"])
-def test_an_error_that_was_kept_as_text_reads_as_one_that_is_raised(
+def test_an_error_that_was_kept_reads_as_one_that_is_raised(
     speak: Callable[[str], None], language: str, error: SextantError
 ) -> None:
     speak(language)
-    assert shown_sentence(str(error)) == shown_error(error)
+    assert show(load_json(dump_json(error.message))) == show(error.message)
 
 
 @pytest.mark.parametrize(
-    ("text", "french"),
+    ("message", "english", "french"),
     [
-        # The sentence that goes on with an error, and one within another.
+        # A message that goes on with an error, and one within another.
         (
+            Message("Not reranked: {error}", error=BackendError("The reranker is switched off.")),
             "Not reranked: The reranker is switched off.",
             "Sans réordonnancement\u202f: Le réordonnancement est désactivé.",
         ),
         (
+            Message(
+                "{file} has figures that could not be read: {error}",
+                file="scan.pdf",
+                error=join_messages([Message("No OCR is installed."), Message("Install Tesseract.")]),
+            ),
             "scan.pdf has figures that could not be read: No OCR is installed. Install Tesseract.",
             "scan.pdf contient des figures qui n’ont pas pu être lues\u202f: Aucun OCR n’est installé. "
             "Installez Tesseract.",
         ),
-        # A name with the marks of a sentence in it.
-        ("v. 2. Final (1).pdf is empty. Download or save it again.", "v. 2. Final (1).pdf est vide. "),
-        # What became of an address, with its cause, and the browser that was asked.
+        # A name with the marks of a sentence, and those of a template.
         (
-            "https://a.example/x may not be fetched: 10.0.0.1 is not a public address. If the host belongs to your own "
-            "network, name it in SEXTANT_INTRANET.",
-            "https://a.example/x ne peut pas être récupéré\u202f: 10.0.0.1 n’est pas une adresse publique. Si l’hôte",
-        ),
-        (
-            "https://a.example/x gave an empty file. Check the address. https://a.example shows nothing without "
-            "its scripts; a browser was asked.",
-            "https://a.example/x a donné un fichier vide. Vérifiez l’adresse. https://a.example n’affiche rien sans "
-            "ses scripts\u202f; un navigateur a été utilisé.",
-        ),
-        (
-            "Rights are reserved (All rights reserved). Restrictions: NC. Evidence: footer: “© 2020. All rights "
-            "reserved.”. No language model was asked.",
-            "Droits réservés (All rights reserved). Restrictions\u202f: NC. Preuve\u202f: footer: “© 2020. All rights "
-            "reserved.”. Aucun modèle de langage n’a été interrogé",
+            Refusal(
+                "empty", "{file} is empty.", help="Download or save it again.", file="v. 2. {Final} (1).pdf"
+            ).message,
+            "v. 2. {Final} (1).pdf is empty. Download or save it again.",
+            "v. 2. {Final} (1).pdf est vide. ",
         ),
         # A row of a list, and where it stands.
-        ("Sheet1, row 7", "Sheet1, ligne 7"),
+        (Row("Sheet1", 7, ()).place, "Sheet1, row 7", "Sheet1, ligne 7"),
         (
-            "Sheet1, row 7, Geographical Level: https://a.example/b c holds a space; write it as %20 or remove what "
-            "is not the address",
-            "Sheet1, ligne 7, Geographical Level\u202f: https://a.example/b c contient une espace\u202f;",
-        ),
-        (
+            line_error(
+                Path("questions.jsonl"),
+                2,
+                Message("the kind is {kind!r}.", kind="guess"),
+                Message("Use {kinds}, or leave it out.", kinds="fact"),
+            ).message,
             "questions.jsonl, line 2: the kind is 'guess'. Use fact, or leave it out.",
             "questions.jsonl, ligne 2\u202f: le type est «\u202fguess\u202f». Utilisez fact, ou omettez-le.",
         ),
         # What the audit log says of an act.
         (
+            describe_request(RunRequest(codes=("DOC-1",), without=("DOC-2",))),
             "Run all phases for everything new or changed of DOC-1, except DOC-2.",
             "Exécuter toutes les phases",
         ),
-        ("role before: reader, now: curator", "rôle précédent\u202f: lecteur, désormais\u202f: curateur"),
+        (
+            Message("role before: {before}, now: {role}", before=Message("reader"), role=Message("curator")),
+            "role before: reader, now: curator",
+            "rôle précédent\u202f: lecteur, désormais\u202f: curateur",
+        ),
         # What a form lacks, with the reasons within the reason.
         (
+            Message(
+                "{record} was left out for its {field}: {fault}.",
+                record="measures 1 (“build dams”)",
+                field="actor",
+                fault=Message(
+                    "[Source {n}] does not support {value}: {fault}",
+                    n=2,
+                    value="“Ministry”",
+                    fault=Message("it does not name {name}", name="Ministry"),
+                ),
+            ),
             "measures 1 (“build dams”) was left out for its actor: [Source 2] does not support “Ministry”: it does not "
             "name Ministry.",
             "measures 1 (“build dams”)\u202f: omis à cause de actor\u202f: [Source 2] n’étaye pas “Ministry”\u202f: "
             "elle ne nomme pas Ministry.",
         ),
-        (
-            "measures 3 (“raise dykes”) was left out of the list: it cites no source.",
-            "measures 3 (“raise dykes”)\u202f: omis de la liste, car il ne cite aucune source.",
-        ),
-        (
-            "measures 1: status was left not stated: [Source 2] does not state it.",
-            "measures 1: status\u202f: laissé comme non indiqué, car [Source 2] ne le dit pas.",
-        ),
-        # What an erasure leaves.
-        (
-            "words and vectors in the files of the indexes, where no search finds them, until the worker rebuilds them",
-            "des mots et des vecteurs dans les fichiers des index",
-        ),
         # What the system says, alone and within another error.
-        ("No space left on device", "Le disque est plein"),
-        ("[Errno 13] Permission denied: '/data/a.pdf'", "Permission refusée: '/data/a.pdf'"),
-        ("found.xlsx cannot be written: Read-only file system.", "found.xlsx ne peut pas être écrit"),
-        # What is of no template stays as it was written, and what follows it is translated.
-        ("Disk on fire. Try again.", "Disk on fire. Réessayez."),
+        (
+            message_of(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))),
+            "No space left on device",
+            "Le disque est plein",
+        ),
+        (
+            message_of(OSError(errno.EACCES, os.strerror(errno.EACCES), "/data/a.pdf")),
+            "Permission denied: '/data/a.pdf'",
+            "Permission refusée\u202f: '/data/a.pdf'",
+        ),
+        (
+            Message("{file} cannot be written: {error}.", file="found.xlsx", error=Message("Read-only file system")),
+            "found.xlsx cannot be written: Read-only file system.",
+            "found.xlsx ne peut pas être écrit",
+        ),
+        # What has no translation stays as it was written, and what follows it is translated.
+        (
+            join_messages([Message("Disk on fire."), Message("Try again.")]),
+            "Disk on fire. Try again.",
+            "Disk on fire. Réessayez.",
+        ),
     ],
 )
-def test_what_is_known_of_a_text_is_translated(speak: Callable[[str], None], text: str, french: str) -> None:
+def test_a_message_is_shown_in_the_language_of_the_page(
+    speak: Callable[[str], None], message: Message, english: str, french: str
+) -> None:
+    assert str(message) == english
     speak("fr")
-    assert shown_sentence(text).startswith(french)
+    assert show(load_json(dump_json(message))).startswith(french)
 
 
 def test_a_refused_role_is_said_in_the_language_of_the_page(speak: Callable[[str], None]) -> None:
     speak("fr")
     with pytest.raises(InputError) as refused:
         check_role(Person("Ada", "ada@example.org", "reader"), every_act()["set_role"])
-    assert shown_error(refused.value).endswith("dans l’onglet Personnes de la page Administration.")
-    assert "il faut le rôle d’administrateur\u202f; vous êtes lecteur." in shown_error(refused.value)
-    assert every_act()["set_role"].title not in shown_error(refused.value)
+    assert show(refused.value.message).endswith("dans l’onglet Personnes de la page Administration.")
+    assert "il faut le rôle d’administrateur\u202f; vous êtes lecteur." in show(refused.value.message)
+    assert every_act()["set_role"].title not in show(refused.value.message)
 
 
 def test_a_question_without_words_is_refused_in_the_language_of_the_page(

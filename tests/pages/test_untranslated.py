@@ -13,7 +13,7 @@ import pytest
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po
 
-from docs.list_messages import ERRORS, KEEPER, TERMINAL
+from docs.list_messages import ERRORS, KEPT, TERMINAL
 from ingestion.status.source_status import STATES
 from ingestion.status.views import display_reason
 from ingestion.types.outcome import OutcomeReason, OutcomeStatus
@@ -205,7 +205,7 @@ def test_no_page_names_a_command_or_a_variable(path: Path) -> None:
 
 
 def test_what_becomes_of_a_source_is_said_by_templates() -> None:
-    calls = [(path, node) for path in SOURCES for node in calls_of(path) if _called(node) in {*ERRORS, KEEPER}]
+    calls = [(path, node) for path in SOURCES for node in calls_of(path) if _called(node) in {*ERRORS, KEPT}]
     wrong = [
         f"{name_of(path)}:{node.lineno}: {ast.unparse(one)}"
         for path, node in calls

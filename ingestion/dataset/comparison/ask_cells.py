@@ -131,7 +131,7 @@ def ask_cells(
             cell = ask_cell(engine, comparison, plan_of(question), column)
         except (BackendError, InputError) as error:
             broken = error
-            cell = ComparisonCell(question, column, "failed", str(error), str(error))
+            cell = ComparisonCell(question, column, "failed", error.message, error.message)
         # What is erased while it is asked is erased since.
         there = store.put_cell(comparison.id, replace(cell, asked=begun))
         failed += cell.status == "failed"

@@ -11,6 +11,7 @@ from rag_engine.answering.structured.answer_schema import NOTE, AnswerSchema, Sc
 from rag_engine.conversations.person import SharedRecord
 from rag_engine.errors import InputError
 from rag_engine.filters import DOCUMENT, VERSIONS, Filter, answering_documents
+from rag_engine.messages import Message
 from rag_engine.storage.snapshot import Snapshot
 from rag_engine.text.file_kinds import pages_text
 from rag_engine.text.wording import ENGLISH, Wording
@@ -61,13 +62,13 @@ class ComparisonCell(SharedRecord):
     question: str
     column: str
     status: CellStatus
-    short: str
-    text: str
+    short: Message | str
+    text: Message | str
     citations: tuple[Citation, ...] = ()
     lead: int = 0
     effort: SearchEffort = SearchEffort(0, 0, 0)
     generator: str = ""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     asked: str = ""
     found: tuple[str, ...] = ()
     records: tuple[tuple[Attribute, ...], ...] = ()

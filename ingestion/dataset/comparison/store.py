@@ -10,11 +10,11 @@ from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, 
 from rag_engine.conversations.erased_documents import erased_since
 from rag_engine.conversations.record_kinds import RecordKind
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 from rag_engine.storage.catalog import Catalog
-from rag_engine.text.templates import kept_sentence
 
-COMPARISONS = RecordKind("comparison", kept_sentence("comparison"), TypeAdapter(Comparison))
-_CELLS = RecordKind("comparison cell", kept_sentence("comparison"), TypeAdapter(ComparisonCell))
+COMPARISONS = RecordKind("comparison", Message("comparison"), TypeAdapter(Comparison))
+_CELLS = RecordKind("comparison cell", Message("comparison"), TypeAdapter(ComparisonCell))
 
 
 class ComparisonStore:

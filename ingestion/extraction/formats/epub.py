@@ -12,7 +12,7 @@ from ingestion.extraction.formats.html import html_blocks
 from ingestion.extraction.formats.zip_container import Element, Package, open_package
 from ingestion.file_reading import ExtractionLimits
 from ingestion.types.outcome import Refusal
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message
 
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
 OPF = "{http://www.idpf.org/2007/opf}"
@@ -48,15 +48,13 @@ def extract_epub(path: Path, limits: ExtractionLimits) -> Draft:
                 limit=limits.max_pages,
             )
         blocks: list[DraftBlock] = []
-        warnings: list[str] = []
+        warnings: list[Message] = []
         for number, chapter in enumerate(chapters, 1):
             if chapter in package.names:
                 blocks += [replace(block, page=number) for block in html_blocks(package.read(chapter)).blocks]
             else:
                 warnings.append(
-                    kept_sentence(
-                        "Chapter {number} ({name}) is listed but not in the file.", number=number, name=chapter
-                    )
+                    Message("Chapter {number} ({name}) is listed but not in the file.", number=number, name=chapter)
                 )
     return Draft(blocks, root.findtext(f"{OPF}metadata/{_TITLE}") or "", max(1, len(chapters)), tuple(warnings))
 

@@ -35,7 +35,7 @@ from ingestion.extraction.table_text import with_caption_units
 from ingestion.file_reading import ExtractionLimits, OcrEngine, OcrLine, Picture
 from ingestion.types.outcome import Refusal
 from rag_engine.errors import BackendError
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message
 from rag_engine.types.document import Box, ExtractedText
 
 _MOST_PIXELS = 40_000_000
@@ -58,9 +58,9 @@ _OUT_OF_MEMORY = re.compile(r"alloc.* failed")
 def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> ExtractedText:
     """Return the text of a PDF with the box of every line; pages without a text layer are read by OCR."""
     with _open(path, limits) as document:
-        warnings: list[str] = []
+        warnings: list[Message] = []
         if document.is_repaired:
-            warnings.append("The PDF's index was damaged and has been rebuilt; check that no page is missing.")
+            warnings.append(Message("The PDF's index was damaged and has been rebuilt; check that no page is missing."))
         pages: list[PageRows] = []
         search = LigatureSearch()
         pictured: list[int] = []
@@ -80,23 +80,21 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
                 unread.append(number)
                 pages.append(PageRows(number, 0.0, 0.0, ()))
                 warnings.append(
-                    kept_sentence("Page {number} is damaged: {error}.", number=number, error=one_line(str(error)))
+                    Message("Page {number} is damaged: {error}.", number=number, error=one_line(str(error)))
                 )
         recognised: list[int] = []
         scrambled = [number for number in pictured if is_scrambled(_texts(pages[number - 1]))]
         if pictured and ocr is not None:
             recognised, undrawn = _recognise(document, path, pictured, pages, ocr)
-            warnings += [ocr.note] if ocr.note else []
+            warnings += [Message(ocr.note)] if ocr.note else []
             warnings += [
-                kept_sentence("Page {number} could not be drawn for OCR: {error}.", number=number, error=cause)
+                Message("Page {number} could not be drawn for OCR: {error}.", number=number, error=cause)
                 for number, cause in undrawn.items()
             ]
         missed = [number for number in pictured if number not in recognised and not pages[number - 1].rows]
         if missed and ocr is None:
             _refuse_unless_text(path, pages)
-            warnings.append(
-                kept_sentence("{count} scanned pages were not read: no OCR is installed.", count=len(missed))
-            )
+            warnings.append(Message("{count} scanned pages were not read: no OCR is installed.", count=len(missed)))
         warnings += _scrambled_warnings(scrambled, recognised, ocr)
         figures = without_letterheads(figures)
         if ocr is not None and figures:
@@ -287,14 +285,14 @@ def _drawings(page: pymupdf.Page) -> int:
     return next(counted)
 
 
-def _scrambled_warnings(scrambled: Sequence[int], recognised: Sequence[int], ocr: OcrEngine | None) -> list[str]:
+def _scrambled_warnings(scrambled: Sequence[int], recognised: Sequence[int], ocr: OcrEngine | None) -> list[Message]:
     """Return what became of the pages whose text layer is not language."""
     read = [number for number in scrambled if number in recognised]
     kept = [number for number in scrambled if number not in recognised]
     why = "no OCR is installed to read the page instead" if ocr is None else "OCR read no better"
     return [
-        *([f"OCR was used where the embedded text is not language ({_listed(read)})."] if read else []),
-        *([f"The embedded text is not language ({_listed(kept)}), and {why}."] if kept else []),
+        *([Message(f"OCR was used where the embedded text is not language ({_listed(read)}).")] if read else []),
+        *([Message(f"The embedded text is not language ({_listed(kept)}), and {why}.")] if kept else []),
     ]
 
 
@@ -346,7 +344,7 @@ def _read_figures(document: pymupdf.Document, path: Path, figures: list[Figure],
 
 
 def _ocr_broken(message: str, path: Path, error: BackendError) -> Refusal:
-    return Refusal("ocr_missing", message, help=error.help, file=path.name, error=error.args[0])
+    return Refusal("ocr_missing", message, help=error.help, file=path.name, error=error.fault)
 
 
 def _reads_better(seen: Sequence[str], shown: Sequence[str]) -> bool:

@@ -16,6 +16,7 @@ from ingestion.extraction.formats.zip_container import UNPACKING_ERRORS, Package
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
 from ingestion.file_reading import ExtractionLimits
+from rag_engine.messages import Message
 
 _MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})"')
 _CHUNK = 1 << 20
@@ -40,7 +41,7 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
     from openpyxl.utils.exceptions import InvalidFileException
 
     blocks: list[DraftBlock] = []
-    notes: list[str] = []
+    notes: list[Message] = []
     left = limits.max_characters // _NAMED_AGAIN
     with open_package(path, limits) as package, warnings.catch_warnings():
         # openpyxl warns of styles and extensions it drops; none of them holds text.
@@ -56,7 +57,9 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
                 left -= sum(map(_characters, rows))
                 if cut:
                     notes.append(
-                        f"Sheet “{sheet.title}” was read as far as row {len(rows):,}; split it to have the rest."
+                        Message(
+                            f"Sheet “{sheet.title}” was read as far as row {len(rows):,}; split it to have the rest."
+                        )
                     )
                 blocks.append(table_block(table_of(rows), number))
             title = workbook.properties.title or ""

@@ -14,8 +14,8 @@ from typing import Any
 from ingestion.extraction.assemble import one_line
 from ingestion.file_reading import OcrLine, Picture
 from rag_engine.errors import BackendError
+from rag_engine.messages import Message
 from rag_engine.text.languages import READ_LANGUAGES
-from rag_engine.text.templates import kept_sentence
 from rag_engine.types.document import Box
 
 # Tesseract's name and ISO 639-1 of the languages that are read, most likely first.
@@ -85,7 +85,7 @@ class TesseractOcr:
                 "tesseract ended with code {returncode}: {error}.",
                 help=_CURE,
                 returncode=done.returncode,
-                error=complaint or kept_sentence("no message"),
+                error=complaint or Message("no message"),
             )
         return parse_tsv(done.stdout.decode("utf-8", "replace"))
 

@@ -21,6 +21,7 @@ from rag_engine.answering.source_order import in_order, renumbered
 from rag_engine.chunking.indexed_text import context_header, under_header
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.geography import load_gazetteer
+from rag_engine.messages import Message
 from rag_engine.prompts import one_line, quotations_heading
 from rag_engine.protocols import Embedder, PassageReader, Reranker
 from rag_engine.retrieval.reranking import read_scores
@@ -104,7 +105,7 @@ class Chosen:
     """Quotations, the best first, and warnings of the models that they were chosen without."""
 
     quotations: tuple[Quotation, ...]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ class ExtractiveAnswerer:
         reader: PassageReader | None = None,
         reranker: Reranker | None = None,
         quoting: Quoting = Quoting(),
-        warnings: Sequence[str] = (),
+        warnings: Sequence[Message] = (),
     ) -> None:
         """`warnings` say which models are missing, for the readers of the quotations."""
         self._embedder, self._reader, self._reranker, self._quoting = embedder, reader, reranker, quoting
@@ -206,7 +207,7 @@ class ExtractiveAnswerer:
 
     def _reread(
         self, question: str, language: str, candidates: Sequence[_Quotable], scores: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    ) -> tuple[NDArray[np.float64], tuple[Message, ...]]:
         """Return the scores with the reranker's mixed into the best, if it knows their language.
 
         If the reranker breaks off, the scores stay as they are, with a warning.
@@ -222,7 +223,7 @@ class ExtractiveAnswerer:
             texts = [_under_headings(candidates[row], _HEADINGS_READ) for row in rows]
             read = read_scores(question, texts, reranker)
         except (SextantError, RuntimeError) as error:
-            return scores, (f"Not reranked: {error}",)
+            return scores, (Message("Not reranked: {error}", error=error),)
         mixed = (1 - share) * scores
         mixed[rows] += share * _scaled(read)
         return mixed, ()
@@ -392,7 +393,7 @@ class QuotedAnswer:
 
     text: str
     citations: tuple[Citation, ...]
-    warnings: tuple[str, ...]
+    warnings: tuple[Message, ...]
     evidence: Evidence
 
 

@@ -14,9 +14,9 @@ from rag_engine.answering.structured.answer_schema import NOTE, AnswerSchema, as
 from rag_engine.answering.structured.records import ChildOf, bind_reply
 from rag_engine.config import REPLY_TOKENS
 from rag_engine.errors import BackendError, ReplyError
+from rag_engine.messages import NO_MESSAGE, Message, join_messages
 from rag_engine.prompts import absent_sections, insufficient, record_message, record_rules, source_block
 from rag_engine.protocols import Embedder, Generator
-from rag_engine.text.templates import kept_sentence
 from rag_engine.types.answer import StructuredAnswer
 from rag_engine.types.evidence import Evidence
 from rag_engine.types.passage import Source
@@ -24,7 +24,7 @@ from rag_engine.types.passage import Source
 _ATTEMPTS = 3
 # Seconds before the second attempt; twice as many before each further one.
 _FIRST_WAIT = 1.0
-_ASKED_AGAIN = kept_sentence(
+_ASKED_AGAIN = Message(
     "The model listed nothing at first, and was asked again because the passages are likely to answer."
 )
 
@@ -50,7 +50,7 @@ def structured_answer(
     started = perf_counter()
     absent = absent_sections(evidence.absent, evidence.plan.language)
     if sentence := generation.refusal(evidence, absent):
-        warnings = tuple(dict.fromkeys((sentence, *evidence.warnings)))
+        warnings = tuple(dict.fromkeys((Message(sentence), *evidence.warnings)))
         return StructuredAnswer(
             "insufficient_evidence", schema.list_name, (), (), evidence, generator.name, warnings, _seconds(started)
         )
@@ -68,14 +68,14 @@ def structured_answer(
             wait=wait,
         )
 
-    reply, again = fill_in(0, ""), ""
+    reply, again = fill_in(0, ""), NO_MESSAGE
     if not reply.get(schema.list_name) and evidence.ground == "enough":
         # A small model ends the list at once; a record that no passage states is left out below.
         try:
             reply = fill_in(1, f"{schema.list_name} was empty, and the sources are likely to state some")
             again = _ASKED_AGAIN
         except BackendError as error:
-            again = f"{_ASKED_AGAIN} {kept_sentence('That failed: {error}', error=error)}"
+            again = join_messages([_ASKED_AGAIN, Message("That failed: {error}", error=error)])
     bound = bind_reply(
         reply,
         schema,
@@ -87,7 +87,7 @@ def structured_answer(
     )
     nothing = "" if bound.records else insufficient(evidence.plan.language)
     warnings = (
-        *filter(None, [absent, nothing, again]),
+        *map(Message, filter(None, [absent, nothing, again])),
         *evidence.warnings,
         *generation.packing_warnings(sources, evidence.sources, generator.context_window),
         *bound.warnings,
@@ -138,7 +138,7 @@ def _complete(
             pause = _FIRST_WAIT * 2 ** (attempt - 1)
             if not error.retryable or attempt == _ATTEMPTS or monotonic() + pause >= deadline:
                 raise
-            fault = error.args[0] if isinstance(error, ReplyError) else ""
+            fault = error.fault if isinstance(error, ReplyError) else ""
         wait(pause)
         attempt += 1
 

@@ -14,8 +14,8 @@ import jsonschema
 
 from rag_engine.config import DATA
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 from rag_engine.text.file_kinds import check_file
-from rag_engine.text.templates import kept_sentence
 from rag_engine.types.answer import NOT_STATED
 
 AttributeKind = Literal["text", "whole number", "number", "yes/no", "list of texts"]
@@ -125,10 +125,7 @@ def parse_schema(text: str, name: str) -> AnswerSchema:
         ) from error
     if not isinstance(schema, dict):
         raise _unusable(
-            name,
-            "$",
-            kept_sentence("is not an object"),
-            kept_sentence('Begin with {{"type": "object", "properties": ...}}.'),
+            name, "$", Message("is not an object"), Message('Begin with {"type": "object", "properties": ...}.')
         )
     _check(schema, name)
     reading = _SchemaReading(name, schema)
@@ -182,12 +179,12 @@ def _check(schema: JsonSchema, name: str) -> None:
         raise _unusable(
             name,
             error.json_path,
-            kept_sentence("is no JSON schema: {error}", error=error.message[:200]),
-            kept_sentence("Correct it there."),
+            Message("is no JSON schema: {error}", error=error.message[:200]),
+            Message("Correct it there."),
         ) from error
     except RecursionError as error:
         raise _unusable(
-            name, "$", kept_sentence("is nested too deeply"), kept_sentence("Use an object with one array of objects.")
+            name, "$", Message("is nested too deeply"), Message("Use an object with one array of objects.")
         ) from error
 
 
@@ -202,7 +199,7 @@ class _SchemaReading:
         """Raise InputError if a reference leads back to its own schema; `finite` gathers the others."""
         if place.count(".") > _DEEPEST:
             raise self._error(
-                place, kept_sentence("is nested too deeply"), kept_sentence("Use an object with one array of objects.")
+                place, Message("is nested too deeply"), Message("Use an object with one array of objects.")
             )
         if isinstance(value, list):
             value = dict(enumerate(value))
@@ -213,8 +210,8 @@ class _SchemaReading:
                 if inner in above:
                     raise self._error(
                         place,
-                        kept_sentence("refers to itself ({reference})", reference=inner),
-                        kept_sentence("Write it out, without recursion."),
+                        Message("refers to itself ({reference})", reference=inner),
+                        Message("Write it out, without recursion."),
                     )
                 if inner not in finite:
                     self.refuse_recursion(self._target(inner, place), place, (*above, inner), finite)
@@ -238,8 +235,8 @@ class _SchemaReading:
             found = ", ".join(name for name, *_ in lists) or "none"
             raise self._error(
                 "$.properties",
-                kept_sentence("needs one array of objects for the records, and has {found}", found=found),
-                kept_sentence("Keep or add one."),
+                Message("needs one array of objects for the records, and has {found}", found=found),
+                Message("Keep or add one."),
             )
         list_name, listed, items, place = lists[0]
         most = min(int(listed.get("maxItems", _MOST_RECORDS)), _MOST_RECORDS)
@@ -263,21 +260,17 @@ class _SchemaReading:
             if name != CITATION:
                 attributes.append(attribute)
             elif attribute.kind != "whole number":
-                raise self._error(
-                    place, kept_sentence("is the number of a source"), kept_sentence('Make it {{"type": "integer"}}.')
-                )
+                raise self._error(place, Message("is the number of a source"), Message('Make it {"type": "integer"}.'))
             cited = cited or name == CITATION
         if not cited:
             raise self._error(
                 f"{at}.properties",
-                kept_sentence("has no citation"),
-                kept_sentence('Add "citation": {{"type": "integer"}}, the number of a source.'),
+                Message("has no citation"),
+                Message('Add "citation": {"type": "integer"}, the number of a source.'),
             )
         if not attributes:
             raise self._error(
-                f"{at}.properties",
-                kept_sentence("has nothing besides the citation"),
-                kept_sentence("Add what is to be found."),
+                f"{at}.properties", Message("has nothing besides the citation"), Message("Add what is to be found.")
             )
         if not any(one.required for one in attributes):
             # The subject of a record: without it, the others say nothing.
@@ -288,18 +281,14 @@ class _SchemaReading:
         """Return name, place, schema and whether it is nullable, of each property of an object."""
         if schema.get("type") != "object" or not isinstance(schema.get("properties"), dict):
             raise self._error(
-                at,
-                kept_sentence("is no object with properties"),
-                kept_sentence('Give it "type": "object" and "properties".'),
+                at, Message("is no object with properties"), Message('Give it "type": "object" and "properties".')
             )
         found = []
         for name, value in schema["properties"].items():
             place = f"{at}.properties.{name}"
             if not _NAME.fullmatch(name):
                 raise self._error(
-                    place,
-                    kept_sentence("has a name that is no word"),
-                    kept_sentence("Use letters, digits and _, at most 64."),
+                    place, Message("has a name that is no word"), Message("Use letters, digits and _, at most 64.")
                 )
             resolved, nullable = self._resolved(value, place)
             found.append((name, place, resolved, nullable))
@@ -314,17 +303,13 @@ class _SchemaReading:
         if kind is None:
             raise self._error(
                 place,
-                kept_sentence("is of type {written!r}", written=written),
-                kept_sentence("Use one of {kinds} (of texts).", kinds=", ".join(_KINDS)),
+                Message("is of type {written!r}", written=written),
+                Message("Use one of {kinds} (of texts).", kinds=", ".join(_KINDS)),
             )
         if kind == "list of texts" and items.get("type") != "string":
-            raise self._error(
-                f"{place}.items", kept_sentence("is no text"), kept_sentence('Make it {{"type": "string"}}.')
-            )
+            raise self._error(f"{place}.items", Message("is no text"), Message('Make it {"type": "string"}.'))
         if not all(isinstance(one, str) for one in choices):
-            raise self._error(
-                place, kept_sentence("has a closed list of other values than texts"), kept_sentence("List texts.")
-            )
+            raise self._error(place, Message("has a closed list of other values than texts"), Message("List texts."))
         return SchemaAttribute(
             name=name,
             kind=kind,
@@ -348,15 +333,11 @@ class _SchemaReading:
                 break
             schema = {**chosen, **{k: v for k, v in schema.items() if k not in ("$ref", "anyOf", "oneOf")}}
         if not isinstance(schema, dict):
-            raise self._error(
-                place, kept_sentence("is true or false instead of a schema"), kept_sentence("Give it a type.")
-            )
+            raise self._error(place, Message("is true or false instead of a schema"), Message("Give it a type."))
         unsupported = [word for word in _UNSUPPORTED if word in schema]
         if unsupported:
             raise self._error(
-                place,
-                kept_sentence("uses {words}", words=", ".join(unsupported)),
-                kept_sentence("Write one plain type."),
+                place, Message("uses {words}", words=", ".join(unsupported)), Message("Write one plain type.")
             )
         kinds = schema.get("type")
         if isinstance(kinds, list):
@@ -374,8 +355,8 @@ class _SchemaReading:
         if not isinstance(found, dict):
             raise self._error(
                 place,
-                kept_sentence("refers to {reference!r}, which is not in it", reference=reference),
-                kept_sentence("Refer to #/$defs/NAME."),
+                Message("refers to {reference!r}, which is not in it", reference=reference),
+                Message("Refer to #/$defs/NAME."),
             )
         return found
 
@@ -401,10 +382,8 @@ def _is_array(schema: JsonSchema) -> bool:
 def _unusable(name: str, place: str, fault: str, cure: str) -> InputError:
     return InputError(
         "The schema {name} cannot be used: {place} {fault}.",
-        # A value, for it may hold braces.
-        help="{cure}",
+        help=Message(cure),
         name=name,
         place=place,
         fault=fault,
-        cure=cure,
     )

@@ -15,8 +15,8 @@ import jsonschema
 from rag_engine.answering.citations import PageOf, citation_at
 from rag_engine.answering.structured import statements
 from rag_engine.answering.structured.answer_schema import CITATION, NO, NOTE, YES, AnswerSchema, SchemaAttribute
+from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.text.sentences import Span, sentence_spans
-from rag_engine.text.templates import kept_sentence
 from rag_engine.types.answer import NOT_STATED, Attribute, AttributeContent, Citation, CitedRecord
 from rag_engine.types.document import DocumentRecord
 from rag_engine.types.passage import Source
@@ -36,7 +36,7 @@ class BoundReply:
 
     entities: tuple[Attribute, ...]
     records: tuple[CitedRecord, ...]
-    warnings: tuple[str, ...]
+    warnings: tuple[Message, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class _StatedValue:
 
     value: AttributeContent
     spans: tuple[Span, ...]
-    fault: str = ""
+    fault: Message = NO_MESSAGE
 
 
 def bind_reply(
@@ -69,12 +69,12 @@ def bind_reply(
     numbered = {source.n: source for source in sources}
     given = reply.get(schema.list_name)
     records: list[CitedRecord] = []
-    warnings: list[str] = []
+    warnings: list[Message] = []
     for number, record in enumerate(given if isinstance(given, list) else (), start=1):
         bound, faults = _bind_record(record, f"{schema.list_name} {number}", schema, numbered, page_of, child_of)
         known = [(other.attributes, other.citation.n) for other in records]
         if bound is not None and (bound.attributes, bound.citation.n) in known:
-            bound, faults = None, [_left_out(f"{schema.list_name} {number}", kept_sentence("it is there already"))]
+            bound, faults = None, [_left_out(f"{schema.list_name} {number}", Message("it is there already"))]
         records += [bound] if bound is not None else []
         warnings += faults
     entities: list[Attribute] = []
@@ -89,7 +89,7 @@ def bind_reply(
 
 def _bind_record(
     given: object, place: str, schema: AnswerSchema, sources: Mapping[int, Source], page_of: PageOf, child_of: ChildOf
-) -> tuple[CitedRecord | None, list[str]]:
+) -> tuple[CitedRecord | None, list[Message]]:
     """Return the record with its citation, or None, and warnings about left-out values."""
     record = given if isinstance(given, dict) else {}
     named = _clean(record.get(schema.attributes[0].name))
@@ -97,14 +97,14 @@ def _bind_record(
     number = record.get(CITATION)
     source = sources.get(number) if isinstance(number, int) and not isinstance(number, bool) else None
     if source is None:
-        cited = kept_sentence(
+        cited = Message(
             "it cites [Source {n}], which the model was not given" if number else "it cites no source", n=number
         )
         return None, [_left_out(place, cited)]
     given_values = [_supported(one, record.get(one.name), source) for one in schema.attributes]
     for one, (value, fault) in zip(schema.attributes, given_values, strict=True):
         if one.required and value in (None, ()):
-            return None, [_left_out_for(place, one.name, fault or kept_sentence("it is missing"))]
+            return None, [_left_out_for(place, one.name, fault or Message("it is missing"))]
     claim = " ".join(_text(value) for value, _ in given_values)
     bound = [
         [
@@ -116,7 +116,7 @@ def _bind_record(
     # The likely statement that has most of the record; required values count before all others.
     best = max(bound, key=lambda values: _completeness(schema.attributes, values), default=None)
     if best is None:
-        return None, [_left_out(place, kept_sentence("no sentence of [Source {n}] states it", n=source.n))]
+        return None, [_left_out(place, Message("no sentence of [Source {n}] states it", n=source.n))]
     attributes, faults = [], []
     for one, (_, unsupported_by_all), stated in zip(schema.attributes, given_values, best, strict=True):
         fault = unsupported_by_all or stated.fault
@@ -127,7 +127,7 @@ def _bind_record(
             if stated.value == NOT_STATED:
                 faults.append(_left_not_stated(named, fault))
             elif stated.value:
-                faults.append(kept_sentence("{field} was shortened: {fault}.", field=named, fault=fault))
+                faults.append(Message("{field} was shortened: {fault}.", field=named, fault=fault))
             else:
                 faults.append(_left_empty(named, fault))
         attributes.append(Attribute(one.name, stated.value))
@@ -136,20 +136,20 @@ def _bind_record(
     return CitedRecord(tuple(attributes), _citation(source, quote, page_of, child_of)), faults
 
 
-def _left_out(record: str, fault: str) -> str:
-    return kept_sentence("{record} was left out of the list: {fault}.", record=record, fault=fault)
+def _left_out(record: str, fault: str) -> Message:
+    return Message("{record} was left out of the list: {fault}.", record=record, fault=fault)
 
 
-def _left_out_for(record: str, field: str, fault: str) -> str:
-    return kept_sentence("{record} was left out for its {field}: {fault}.", record=record, field=field, fault=fault)
+def _left_out_for(record: str, field: str, fault: str) -> Message:
+    return Message("{record} was left out for its {field}: {fault}.", record=record, field=field, fault=fault)
 
 
-def _left_empty(field: str, fault: str) -> str:
-    return kept_sentence("{field} was left empty: {fault}.", field=field, fault=fault)
+def _left_empty(field: str, fault: str) -> Message:
+    return Message("{field} was left empty: {fault}.", field=field, fault=fault)
 
 
-def _left_not_stated(field: str, fault: str) -> str:
-    return kept_sentence("{field} was left not stated: {fault}.", field=field, fault=fault)
+def _left_not_stated(field: str, fault: str) -> Message:
+    return Message("{field} was left not stated: {fault}.", field=field, fault=fault)
 
 
 def _completeness(attributes: Sequence[SchemaAttribute], values: Sequence[_StatedValue]) -> tuple[int, int, int]:
@@ -173,10 +173,8 @@ def _stated_there(
     kept = tuple(one for one, spans in taken if spans)
     spans = tuple(dict.fromkeys((own, *(span for _, spans in taken for span in spans))))
     gone = ", ".join(_shown(one) for one, found in taken if not found)
-    elsewhere = kept_sentence(
-        "[Source {n}] has {values} elsewhere, not where it states the rest", n=source.n, values=gone
-    )
-    fault = elsewhere if gone else ""
+    elsewhere = Message("[Source {n}] has {values} elsewhere, not where it states the rest", n=source.n, values=gone)
+    fault = elsewhere if gone else NO_MESSAGE
     if isinstance(value, tuple):
         return _StatedValue(tuple(map(str, kept)), spans, fault)
     return _StatedValue(kept[0] if kept else None, spans, fault)
@@ -209,7 +207,7 @@ def _yes_or_no_there(
             return _StatedValue(value, (own,) if (start, end) in whole else ((start, end),))
         if found:
             break
-    fault = kept_sentence("[Source {n}] does not state it where it states the rest", n=source.n)
+    fault = Message("[Source {n}] does not state it where it states the rest", n=source.n)
     return _StatedValue(NOT_STATED, (own,), fault)
 
 
@@ -224,7 +222,7 @@ def _citation(source: Source, quote: Span, page_of: PageOf, child_of: ChildOf) -
     return replace(citation, child_id=child_of(source.document, citation.start, citation.end))
 
 
-def _supported(attribute: SchemaAttribute, given: object, source: Source) -> tuple[AttributeContent, str]:
+def _supported(attribute: SchemaAttribute, given: object, source: Source) -> tuple[AttributeContent, Message]:
     """Return a value that the source supports, else an empty one, and why something is missing.
 
     The reason is empty if nothing is missing.
@@ -234,23 +232,21 @@ def _supported(attribute: SchemaAttribute, given: object, source: Source) -> tup
         return value, fault
     if isinstance(value, bool):
         found = value in _stated_values(attribute, source.text)
-        return (value, "") if found else (NOT_STATED, kept_sentence("[Source {n}] does not state it", n=source.n))
+        return (value, NO_MESSAGE) if found else (NOT_STATED, Message("[Source {n}] does not state it", n=source.n))
     passage, language = _head_and_text(source), _language(source)
     if isinstance(value, tuple):
         kept = tuple(one for one in value if not statements.unsupported(one, passage, language))
         gone = ", ".join(_shown(one) for one in value if one not in kept)
-        return kept, kept_sentence("[Source {n}] does not have {values}", n=source.n, values=gone) if gone else ""
+        return kept, Message("[Source {n}] does not have {values}", n=source.n, values=gone) if gone else NO_MESSAGE
     fault = _unsupported_value(value, passage, language)
     if not fault:
-        return value, ""
-    return None, kept_sentence(
-        "[Source {n}] does not support {value}: {fault}", n=source.n, value=_shown(value), fault=fault
-    )
+        return value, NO_MESSAGE
+    return None, Message("[Source {n}] does not support {value}: {fault}", n=source.n, value=_shown(value), fault=fault)
 
 
 def _bind_entity(
     attribute: SchemaAttribute, given: object, passages: Sequence[tuple[str, str]]
-) -> tuple[AttributeContent, list[str]]:
+) -> tuple[AttributeContent, list[Message]]:
     """Return a value that one of the passages has, else an empty one, and warnings.
 
     A passage is a text with its language; the question comes first.
@@ -261,17 +257,17 @@ def _bind_entity(
     if attribute.name == NOTE and isinstance(value, str):
         return _bind_note(value, "\n\n".join(text for text, _ in passages), passages[0][1])
     if value in (None, NOT_STATED):
-        return value, [_left_empty(attribute.name, kept_sentence("it was not found"))] if attribute.required else []
+        return value, [_left_empty(attribute.name, Message("it was not found"))] if attribute.required else []
     if isinstance(value, bool):
         found = {one for text, _ in passages for one in _stated_values(attribute, text)}
         if found == {value}:
             return value, []
-        why = kept_sentence("both are stated" if len(found) > 1 else "no source states it")
+        why = Message("both are stated" if len(found) > 1 else "no source states it")
         return NOT_STATED, [_left_not_stated(attribute.name, why)]
     several = value if isinstance(value, tuple) else (value,)
     kept = tuple(one for one in several if not all(_unsupported_value(one, *passage) for passage in passages))
     warnings = [
-        kept_sentence(
+        Message(
             "{field}: {value} was left out: neither the question nor a source has it.",
             field=attribute.name,
             value=_shown(one),
@@ -284,7 +280,7 @@ def _bind_entity(
     return (kept[0] if kept else None), warnings
 
 
-def _bind_note(note: str, passages: str, language: str) -> tuple[str | None, list[str]]:
+def _bind_note(note: str, passages: str, language: str) -> tuple[str | None, list[Message]]:
     """Return the sentences of a note that the question or a source supports, and warnings.
 
     Their numbers and names are there.
@@ -296,23 +292,21 @@ def _bind_note(note: str, passages: str, language: str) -> tuple[str | None, lis
             sentence, passages, language
         ):
             warnings.append(
-                kept_sentence(
-                    "A sentence of the {note} was left out: no source has {missing}.", note=NOTE, missing=missing
-                )
+                Message("A sentence of the {note} was left out: no source has {missing}.", note=NOTE, missing=missing)
             )
         else:
             kept.append(sentence)
     return " ".join(kept) or None, warnings
 
 
-def _read(attribute: SchemaAttribute, given: object) -> tuple[AttributeContent, str]:
+def _read(attribute: SchemaAttribute, given: object) -> tuple[AttributeContent, Message]:
     """Return a value as its attribute has it, else an empty one, and why it cannot be used.
 
     The reason is empty if it can be used.
     """
     value: AttributeContent
     if attribute.kind == "yes/no":
-        return _yes_or_no(given), ""
+        return _yes_or_no(given), NO_MESSAGE
     if attribute.kind == "list of texts":
         value = tuple(dict.fromkeys(filter(None, map(_clean, given if isinstance(given, list) else ()))))
     elif attribute.kind == "text":
@@ -321,17 +315,15 @@ def _read(attribute: SchemaAttribute, given: object) -> tuple[AttributeContent, 
         value = _number(given, whole=attribute.kind == "whole number")
         if value is None and _clean(given):
             whole = attribute.kind == "whole number"
-            return None, kept_sentence(
-                "{value} is no whole number" if whole else "{value} is no number", value=_shown(given)
-            )
+            return None, Message("{value} is no whole number" if whole else "{value} is no number", value=_shown(given))
     if value in (None, ()):
-        return value, ""
+        return value, NO_MESSAGE
     checked = list(value) if isinstance(value, tuple) else value
     error = next(jsonschema.Draft202012Validator(dict(attribute.constraints)).iter_errors(checked), None)
     empty = () if isinstance(value, tuple) else None
     if error:
-        return empty, kept_sentence("it breaks the schema ({error})", error=error.message[:120])
-    return value, ""
+        return empty, Message("it breaks the schema ({error})", error=error.message[:120])
+    return value, NO_MESSAGE
 
 
 def _yes_or_no(given: object) -> bool | str:
@@ -369,12 +361,12 @@ def _clean(given: object) -> str:
 
 def _unsupported_value(
     value: AttributeContent, passage: str, language: str, *, share: float = statements.WORDS_FOUND
-) -> str:
+) -> Message:
     """Return the part of a text or number that a passage lacks, or ""."""
     if isinstance(value, str):
         return statements.unsupported(value, passage, language, share=share)
     missing = statements.unknown_numbers(str(value).lstrip("-"), passage)
-    return kept_sentence("it has no number {number}", number=missing) if missing else ""
+    return Message("it has no number {number}", number=missing) if missing else NO_MESSAGE
 
 
 def _stated_values(attribute: SchemaAttribute, passage: str) -> frozenset[bool]:

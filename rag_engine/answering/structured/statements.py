@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from rag_engine.answering.citations import shared_words, words
 from rag_engine.answering.quotations.quotable import leans, units_of
 from rag_engine.chunking.sections.rules import rules_of
+from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.text.analyzer import analyse
 from rag_engine.text.folding import fold, fold_case
 from rag_engine.text.sentences import Span, sentence_spans
-from rag_engine.text.templates import kept_sentence
 from rag_engine.types.passage import Source
 
 # Statements of a source that a record is held against, likeliest first.
@@ -126,7 +126,7 @@ def _language(source: Source) -> str:
     return source.document.metadata.language
 
 
-def unsupported(value: str, passage: str, language: str, *, share: float = WORDS_FOUND) -> str:
+def unsupported(value: str, passage: str, language: str, *, share: float = WORDS_FOUND) -> Message:
     """Return the part of a value that the passage lacks, in words for a warning, or "".
 
     `language` is the passage's, from whose words the value is taken. All numbers, names and negations must be found,
@@ -136,12 +136,12 @@ def unsupported(value: str, passage: str, language: str, *, share: float = WORDS
     'it has no number 40'
     """
     if missing := unknown_numbers(value, passage):
-        return kept_sentence("it has no number {number}", number=missing)
+        return Message("it has no number {number}", number=missing)
     if missing := unknown_names(value, passage, language):
-        return kept_sentence("it does not name {name}", name=missing)
+        return Message("it does not name {name}", name=missing)
     wanted = _terms(value, language) or _plain_words(value)
     if _plain_words(value).intersection(_NEGATIONS) and not _denies(passage, wanted, language):
-        return kept_sentence("it does not deny that")
+        return Message("it does not deny that")
     held = _plain_words(passage)
     if len(wanted) == 1:
         # A stem alone would let a plan that was adopted be called planned.
@@ -149,7 +149,7 @@ def unsupported(value: str, passage: str, language: str, *, share: float = WORDS
     else:
         found = wanted & (_terms(passage, language) | held)
         has_all = len(found) >= share * len(wanted)
-    return "" if has_all else kept_sentence("its words are others")
+    return NO_MESSAGE if has_all else Message("its words are others")
 
 
 def unknown_numbers(value: str, passage: str) -> str:

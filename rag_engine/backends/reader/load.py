@@ -22,8 +22,8 @@ from rag_engine.backends.model_export import CHECK, GRAPH, build_apart, build_on
 from rag_engine.backends.tokenizer import save_pieces
 from rag_engine.config import DATA, cache_folder
 from rag_engine.errors import BackendError
+from rag_engine.messages import Message
 from rag_engine.protocols import PassageReader, Scores
-from rag_engine.text.templates import kept_sentence
 from rag_engine.types.passage import PassageReading
 
 _EXPORTS = "readers-4"
@@ -50,9 +50,7 @@ _HEADS = ("span", "relevance")
 Layer = tuple[NDArray[np.float32], NDArray[np.float32]]
 Checked = NDArray[np.float32]
 
-_CURE = kept_sentence(
-    "Give the path of a question-answering model or its name on the hub, or leave SEXTANT_READER unset."
-)
+_CURE = Message("Give the path of a question-answering model or its name on the hub, or leave SEXTANT_READER unset.")
 _TOKENS = 384
 
 

@@ -17,7 +17,7 @@ from rag_engine.errors import BackendError, InputError
 from rag_engine.evaluation.answers.rows import AnswerRow
 from rag_engine.evaluation.answers.run_answers import AnswersRequest, MetricSummary
 from rag_engine.evaluation.significance import Difference, paired_difference
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message
 
 # A difference that chance brings about in fewer cases than this is significant.
 _SIGNIFICANT = 0.05
@@ -58,7 +58,7 @@ class RecordedRun(SharedRecord):
 
 
 _RUN = TypeAdapter(KeptRun)
-RUNS = RecordKind("run", kept_sentence("run of questions"), TypeAdapter(RecordedRun))
+RUNS = RecordKind("run", Message("run of questions"), TypeAdapter(RecordedRun))
 _ACCEPTED = "accepted"
 
 

@@ -21,7 +21,7 @@ from rag_engine.evaluation.answers.accepted_run import (
 )
 from rag_engine.evaluation.answers.measure import measure_answers
 from rag_engine.evaluation.answers.run_answers import AnswersRequest, RunProgress
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class GateResult(SharedRecord):
 
 
 _LAST = "last"
-_KIND = RecordKind("gate", kept_sentence("result of the gate"), TypeAdapter(GateResult))
+_KIND = RecordKind("gate", Message("result of the gate"), TypeAdapter(GateResult))
 
 
 def find_result(workspace: Path) -> GateResult | None:

@@ -14,8 +14,8 @@ from rag_engine.errors import InputError
 from rag_engine.evaluation.datasets import line_error, read_objects, text_field
 from rag_engine.evaluation.gold import Quote, read_quotes
 from rag_engine.filters import Filter
+from rag_engine.messages import Message
 from rag_engine.text.languages import language_name
-from rag_engine.text.templates import kept_sentence
 
 # "" is a kind that nobody has named.
 QuestionKind = Literal["identification", "terminology", "geographic", "institutional", ""]
@@ -58,10 +58,7 @@ def read_answer_questions(path: Path) -> tuple[AnswerQuestion, ...]:
         question = _question(path, number, values)
         if question.id in questions:
             raise line_error(
-                path,
-                number,
-                kept_sentence("the id {id!r} was given before.", id=question.id),
-                kept_sentence("Give it its own."),
+                path, number, Message("the id {id!r} was given before.", id=question.id), Message("Give it its own.")
             )
         questions[question.id] = question
     if not questions:
@@ -81,8 +78,8 @@ def _question(path: Path, number: int, values: Mapping[str, Any]) -> AnswerQuest
         raise line_error(
             path,
             number,
-            kept_sentence("unknown field {unknown}.", unknown=unknown),
-            kept_sentence("Use {fields}.", fields=", ".join(_FIELDS)),
+            Message("unknown field {unknown}.", unknown=unknown),
+            Message("Use {fields}.", fields=", ".join(_FIELDS)),
         )
     kind = text_field(path, number, values, "kind", missing="")
     if kind not in get_args(QuestionKind):
@@ -90,25 +87,25 @@ def _question(path: Path, number: int, values: Mapping[str, Any]) -> AnswerQuest
         raise line_error(
             path,
             number,
-            kept_sentence("the kind is {kind!r}.", kind=kind),
-            kept_sentence("Use {kinds}, or leave it out.", kinds=kinds),
+            Message("the kind is {kind!r}.", kind=kind),
+            Message("Use {kinds}, or leave it out.", kinds=kinds),
         )
     language = text_field(path, number, values, "language")
     if not language_name(language):
         raise line_error(
             path,
             number,
-            kept_sentence("the language is {language!r}.", language=language),
-            kept_sentence("Use an ISO 639-1 code, for example en."),
+            Message("the language is {language!r}.", language=language),
+            Message("Use an ISO 639-1 code, for example en."),
         )
     passages = values.get("passages")
     quotes = read_quotes(path, number, passages) if passages else ()
     answer = text_field(path, number, values, "answer", missing="")
     keywords = _keywords(path, number, values.get("keywords", []))
     if not quotes and (answer.strip() or keywords):
-        message = kept_sentence("an answer or keywords without passages.")
+        message = Message("an answer or keywords without passages.")
         raise line_error(
-            path, number, message, kept_sentence("Give the passages, or none of the three where nothing answers.")
+            path, number, message, Message("Give the passages, or none of the three where nothing answers.")
         )
     question = text_field(path, number, values, "question")
     id = text_field(path, number, values, "id")
@@ -117,8 +114,8 @@ def _question(path: Path, number: int, values: Mapping[str, Any]) -> AnswerQuest
         raise line_error(
             path,
             number,
-            kept_sentence("the split is {split!r}.", split=split),
-            kept_sentence("Use dev or heldout, or leave it out."),
+            Message("the split is {split!r}.", split=split),
+            Message("Use dev or heldout, or leave it out."),
         )
     filters = _filters(path, number, values.get("filters", {}))
     return AnswerQuestion(id, language, cast("QuestionKind", kind), question, answer, quotes, keywords, split, filters)
@@ -134,8 +131,8 @@ def _filters(path: Path, number: int, given: Any) -> Filter:
         raise line_error(
             path,
             number,
-            kept_sentence("the filters are {given!r}.", given=given),
-            kept_sentence('Write them as lists, for example {{"country": ["Italy"]}}.'),
+            Message("the filters are {given!r}.", given=given),
+            Message('Write them as lists, for example {"country": ["Italy"]}.'),
         )
     return {name: tuple(values) for name, values in given.items()}
 
@@ -145,7 +142,7 @@ def _keywords(path: Path, number: int, given: Any) -> tuple[str, ...]:
         raise line_error(
             path,
             number,
-            kept_sentence("the keywords are {given!r}.", given=given),
-            kept_sentence('Write them as a list, for example ["42 percent"].'),
+            Message("the keywords are {given!r}.", given=given),
+            Message('Write them as a list, for example ["42 percent"].'),
         )
     return tuple(given)

@@ -13,10 +13,10 @@ from rag_engine.conversations.store import Turn
 from rag_engine.errors import InputError
 from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.gold import Quote, letters_of, locate
-from rag_engine.text.templates import kept_sentence
+from rag_engine.messages import Message
 from rag_engine.types.document import ExtractedText
 
-TEST_QUESTIONS = RecordKind("test question", kept_sentence("test question"), TypeAdapter(AnswerQuestion))
+TEST_QUESTIONS = RecordKind("test question", Message("test question"), TypeAdapter(AnswerQuestion))
 
 
 def read_test_questions(workspace: Path) -> tuple[AnswerQuestion, ...]:

@@ -16,6 +16,7 @@ from rag_engine.conversations.store import Conversation, new_id, read_conversati
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.filters import Filter
+from rag_engine.messages import Message
 from rag_engine.planning.follow_up import Exchange, FollowUp
 from rag_engine.prompts import names_no_source
 from rag_engine.types.answer import Answer
@@ -48,8 +49,8 @@ class EngineThatSays(Engine):
 
     said = ""
 
-    def language_model(self) -> tuple[ModelByHand, str]:
-        return ModelByHand(tuple(self.said.splitlines(keepends=True))), ""
+    def language_model(self) -> tuple[ModelByHand, Message]:
+        return ModelByHand(tuple(self.said.splitlines(keepends=True))), Message()
 
 
 def configured(workspace: Path) -> Config:

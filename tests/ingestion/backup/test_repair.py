@@ -23,6 +23,7 @@ from ingestion.types.run import PHASES
 from ingestion.types.source import Download, SeedSource
 from rag_engine.conversations.store import list_conversations
 from rag_engine.errors import WorkspaceError
+from rag_engine.messages import Message
 from rag_engine.notebook.store import create_notebook, is_unnamed, list_notebooks
 from rag_engine.storage.log import read_lines
 from rag_engine.types.document import DocumentRecord
@@ -58,7 +59,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         indexes.rebuild(desk, encode=True)
         pdf, at = "downloads/A1_plan.pdf", "https://example.org/a1.pdf"
         got = Download(pdf, (at,), "0" * 64, 10, "application/pdf", "file", "2026-11-25T10:00:00+00:00")
-        desk.store.record("A1", "acquisition", Outcome("done", "", "", got), fingerprint="made of this")
+        desk.store.record("A1", "acquisition", Outcome("done", "", Message(), got), fingerprint="made of this")
     create_notebook(workspace, "For the council")
     return workspace
 

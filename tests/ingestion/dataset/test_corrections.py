@@ -19,6 +19,7 @@ from ingestion.records.source_record import SourceRecord
 from ingestion.types.description import FieldName
 from ingestion.types.outcome import Outcome
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 from tests.ingestion.source_records import DOSSIERS, source_record, stopped
 
 _TYPES: dict[FieldName, tuple[str, ...]] = {
@@ -80,7 +81,7 @@ def test_an_old_export_that_nobody_touched_takes_nothing_of_others_back(tmp_path
     path = tmp_path / "old.xlsx"
     export(path, [source_record()])
     moved = _corrected(source_record(), title=("Heat plan",), countries=("Spain",), hazards=(), date=("2020",))
-    decided = stopped(moved, "indexing", Outcome("failed", "unexpected", "Disk full."))
+    decided = stopped(moved, "indexing", Outcome("failed", "unexpected", Message("Disk full.")))
     report = _imported(path, decided)
     assert (report.corrections, report.rejected, report.warnings, report.unchanged) == ((), (), (), 1)
 

@@ -14,6 +14,7 @@ from ingestion.dataset.export import export
 from ingestion.records.source_record import Decision, SourceRecord, decided
 from ingestion.types.licence import LicenceMark, LicenceVerdict
 from ingestion.types.outcome import Outcome
+from rag_engine.messages import Message
 from tests.ingestion.source_records import source_record, stopped
 
 _GREEN = {"Licence Decision": "green ", "Decision Note": "They allowed it by letter."}
@@ -25,7 +26,7 @@ def _unclear(code: str) -> SourceRecord:
         LicenceMark("pattern", "YELLOW", "CC BY 4.0", 10, "CC BY 4.0", "footer"),
     )
     verdict = LicenceVerdict("YELLOW", "CC BY 4.0", marks)
-    return stopped(source_record(code), "licence", Outcome("rejected", "licence_unclear", "Unclear.", verdict))
+    return stopped(source_record(code), "licence", Outcome("rejected", "licence_unclear", Message("Unclear."), verdict))
 
 
 def _decided(one: SourceRecord, choice: str) -> SourceRecord:

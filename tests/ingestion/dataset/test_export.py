@@ -19,6 +19,7 @@ from ingestion.types.licence import LicenceMark, LicenceVerdict
 from ingestion.types.outcome import Outcome
 from ingestion.types.source import Relation
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 from tests.ingestion.source_records import VALUES, source_record, stopped
 
 _PAPER = """
@@ -94,10 +95,12 @@ def test_superseded_versions_and_translations_are_documents_and_all_else_stands_
 ) -> None:
     newer = source_record("A1")
     older = source_record("A2", relation=Relation("A1", version="2016", superseded="2021"))
-    small = stopped(source_record("A3"), "quality", Outcome("rejected", "file_too_small", "It has 900 bytes."))
-    failed = stopped(source_record("A4"), "acquisition", Outcome("failed", "timed_out", "No answer.", None, True))
+    small = stopped(source_record("A3"), "quality", Outcome("rejected", "file_too_small", Message("It has 900 bytes.")))
+    failed = stopped(
+        source_record("A4"), "acquisition", Outcome("failed", "timed_out", Message("No answer."), None, True)
+    )
     waiting = stopped(source_record("A5"), "licence", source_record().outcomes["licence"])
-    half = stopped(source_record("A6"), "indexing", Outcome("failed", "unexpected", "Disk full."))
+    half = stopped(source_record("A6"), "indexing", Outcome("failed", "unexpected", Message("Disk full.")))
     done = export(tmp_path / "o.xlsx", [newer, older, small, failed, waiting, half])
     main = _rows(tmp_path / "o.xlsx", "Dataset")
     assert [(row["Document_Code"], row["Active"], row["Status"]) for row in main] == [
@@ -113,7 +116,9 @@ def test_superseded_versions_and_translations_are_documents_and_all_else_stands_
 
 
 def test_a_source_without_a_title_shows_none(tmp_path: Path) -> None:
-    nameless = stopped(source_record("A1", {}), "licence", Outcome("failed", "timed_out", "No answer.", None, True))
+    nameless = stopped(
+        source_record("A1", {}), "licence", Outcome("failed", "timed_out", Message("No answer."), None, True)
+    )
     export(tmp_path / "o.xlsx", [replace(nameless, source=replace(nameless.source, title=""))])
     row = _rows(tmp_path / "o.xlsx", "Not documents")[0]
     assert (row["Document_Code"], row["Title"]) == ("A1", None)
@@ -192,7 +197,7 @@ def test_controlled_fields_have_drop_downs_over_the_list_of_their_values(tmp_pat
 def test_the_sentence_behind_each_value_comes_with_it(tmp_path: Path) -> None:
     one, sentence = source_record(), "The region issued this plan."
     values = (FieldValue("authority", "Regione Esempio", "model", sentence, 2, 0.8),)
-    described = replace(one, outcomes={**one.outcomes, "metadata": Outcome("done", "", "", Description(values))})
+    described = replace(one, outcomes={**one.outcomes, "metadata": Outcome("done", "", Message(), Description(values))})
     corrected = replace(described, corrections=(Correction("ADM001", "language", ("it",), "Ada", "Read it."),))
     export(tmp_path / "o.xlsx", [corrected])
     rows = [tuple(row.values()) for row in _rows(tmp_path / "o.xlsx", "Field evidence")]
@@ -203,7 +208,7 @@ def test_the_sentence_behind_each_value_comes_with_it(tmp_path: Path) -> None:
 
 
 def test_licence_lights_have_their_colours(tmp_path: Path) -> None:
-    waiting = stopped(source_record("A5"), "licence", Outcome("rejected", "licence_unclear", "", _unclear()))
+    waiting = stopped(source_record("A5"), "licence", Outcome("rejected", "licence_unclear", Message(), _unclear()))
     book = _exported(tmp_path, source_record(), waiting)
     for name in ("Dataset", "Not documents", "Licence evidence"):
         coloured = {

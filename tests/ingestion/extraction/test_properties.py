@@ -9,7 +9,7 @@ import pymupdf
 import pytest
 
 from ingestion.extraction.properties import declared_of, read_properties
-from ingestion.extraction.wire import Message
+from ingestion.extraction.wire import Packet
 from ingestion.file_reading import ExtractionLimits, FileProperties
 from ingestion.sandbox.sandbox import Sandbox
 from ingestion.types.outcome import Refusal
@@ -216,7 +216,7 @@ def test_a_file_whose_properties_take_too_long_keeps_its_text(tmp_path: Path) ->
     class Slow(Sandbox):
         """A sandbox whose child hangs after it has given the text."""
 
-        def _received(self, *asked: Any) -> Message:
+        def _received(self, *asked: Any) -> Packet:
             answer = super()._received(*asked)
             if "extracted" not in answer:
                 raise Refusal("too_slow", "It takes too long.")

@@ -10,6 +10,7 @@ import pytest
 from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits
 from ingestion.quality.topic import Scope, TopicVerdict, judge_topic, read_scope
+from rag_engine.messages import Message
 from rag_engine.protocols import Embedder
 from tests.ingestion.small_web import SmallJudge
 
@@ -27,7 +28,7 @@ def judged(meaning: Embedder) -> Callable[..., TopicVerdict]:
 
 def test_a_word_of_the_scope_in_the_title_is_enough(judged: Callable[..., TopicVerdict]) -> None:
     verdict = judged(read_scope("floods and droughts"), "Flooding in Milltown", TAXES)
-    assert verdict == TopicVerdict(True, "Its title holds “flooding”.")
+    assert verdict == TopicVerdict(True, Message("Its title holds “{word}”.", word="flooding"))
 
 
 def test_ones_own_words_are_compared_by_meaning(judged: Callable[..., TopicVerdict]) -> None:

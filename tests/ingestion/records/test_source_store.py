@@ -14,6 +14,7 @@ from ingestion.types.outcome import Outcome
 from ingestion.types.run import Phase
 from ingestion.types.source import Download, Extraction, Indexed, PortalFindings, Quality, Relation, SeedSource
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 from rag_engine.storage.catalog import open_catalog
 
 MARK = LicenceMark("pattern", "YELLOW", "", 5.0, "© 2020 Ministry", "footer")
@@ -22,11 +23,11 @@ EVIDENCE: dict[Phase, object] = {
     "acquisition": Download(
         "downloads/A1_plan.pdf", ("https://a/", "https://a/x"), "ab", 7, "application/pdf", "file", "2026-01-01"
     ),
-    "portals": PortalFindings((), ("https://a/",), ("2 links were left out",)),
-    "extraction": Extraction("ff", "application/pdf", 3, 0, 0, 900, 800, "Flood plan", "en", 7, ("odd",)),
+    "portals": PortalFindings((), ("https://a/",), (Message("2 links were left out"),)),
+    "extraction": Extraction("ff", "application/pdf", 3, 0, 0, 900, 800, "Flood plan", "en", 7, (Message("odd"),)),
     "quality": Quality(61.5, 40.0, 10.0, 6.5, 5.0, 1.0, ("scope",), ("flood",)),
     "deduplication": Relation("A1", version="2016", how="title", similarity=0.9),
-    "metadata": Description((FieldValue("hazards", "Flood", "rule", "Floods rise.", 2, 0.8),), ("no model",)),
+    "metadata": Description((FieldValue("hazards", "Flood", "rule", "Floods rise.", 2, 0.8),), (Message("no model"),)),
     "indexing": Indexed("0123456789ab", 4, "f.m"),
 }
 
@@ -53,7 +54,7 @@ def test_a_source_that_is_known_is_left_as_it_is(store: SourceStore) -> None:
 @pytest.mark.parametrize("phase", EVIDENCE)
 def test_the_evidence_of_every_phase_comes_back_as_it_was(store: SourceStore, phase: Phase) -> None:
     store.add([SeedSource("A1", "https://a/")])
-    outcome = Outcome("done", "", "A sentence.", EVIDENCE[phase], retryable=True)
+    outcome = Outcome("done", "", Message("A sentence."), EVIDENCE[phase], retryable=True)
     _pass(store, "A1", phase, outcome)
     assert store.records()["A1"].outcomes[phase] == outcome
 
@@ -61,7 +62,7 @@ def test_the_evidence_of_every_phase_comes_back_as_it_was(store: SourceStore, ph
 def test_only_the_latest_outcome_counts_and_the_history_keeps_every_one(store: SourceStore) -> None:
     store.add([SeedSource("A1", "https://a/")])
     for message in ("first", "second"):
-        _pass(store, "A1", "licence", Outcome("failed", "timed_out", message, retryable=True))
+        _pass(store, "A1", "licence", Outcome("failed", "timed_out", Message(message), retryable=True))
     entry = store.entries()["A1", "licence"]
     assert (entry.outcome.message, entry.attempts) == ("second", 2)
     assert [event.message for event in store.history("A1") if event.event == "licence"] == ["first", "second"]
@@ -75,7 +76,7 @@ def test_only_the_latest_outcome_counts_and_the_history_keeps_every_one(store: S
 def test_what_was_approved_in_review_names_its_licence(store: SourceStore, found: str, licence: str) -> None:
     store.add([SeedSource("A1", "https://example.org/a")])
     verdict = LicenceVerdict("YELLOW", found, ())
-    _pass(store, "A1", "licence", Outcome("skipped", "licence_unclear", "Nothing is said.", verdict))
+    _pass(store, "A1", "licence", Outcome("skipped", "licence_unclear", Message("Nothing is said."), verdict))
     store.decide(Decision("A1", "licence", "GREEN", "Ada", "Asked by e-mail.", "2026-01-02"))
     assert store.records()["A1"].metadata.licence == licence
 
@@ -83,10 +84,10 @@ def test_what_was_approved_in_review_names_its_licence(store: SourceStore, found
 def test_what_a_document_reserves_wins_over_its_page(store: SourceStore) -> None:
     store.add([SeedSource("A1", "https://example.org/a")])
     page = LicenceVerdict("GREEN", "CC BY 4.0", (LicenceMark("mark", "GREEN", "CC BY 4.0", 25, "by/4.0", "link"),))
-    _pass(store, "A1", "licence", Outcome("done", "licence_green", "", page))
+    _pass(store, "A1", "licence", Outcome("done", "licence_green", Message(), page))
     inside = LicenceMark("pattern", "RED", "All rights reserved", 25, "All rights reserved.", "page 2")
     text = Extraction("ab", "application/pdf", 1, 0, 0, 9, 9, "T", "en", 9, licence_marks=(inside,))
-    _pass(store, "A1", "extraction", Outcome("rejected", "licence_reserved", "", text))
+    _pass(store, "A1", "extraction", Outcome("rejected", "licence_reserved", Message(), text))
     record = store.records()["A1"]
     assert record.verdict is not None
     assert (record.verdict.light, record.verdict.licence) == ("RED", "All rights reserved")
@@ -94,7 +95,7 @@ def test_what_a_document_reserves_wins_over_its_page(store: SourceStore) -> None
 
 def test_a_persons_word_on_a_licence_outlives_every_run_and_can_be_taken_back(store: SourceStore) -> None:
     store.add([SeedSource("A1", "https://a/")])
-    waits = Outcome("skipped", "licence_unclear", "Nothing is said.", EVIDENCE["licence"])
+    waits = Outcome("skipped", "licence_unclear", Message("Nothing is said."), EVIDENCE["licence"])
     _pass(store, "A1", "licence", waits)
     store.decide(Decision("A1", "licence", "GREEN", "Ada", "Asked by e-mail.", "2026-01-02"))
     _pass(store, "A1", "licence", waits)
@@ -111,7 +112,7 @@ def test_a_persons_word_on_a_licence_outlives_every_run_and_can_be_taken_back(st
 
 def test_a_restored_source_passes_the_phase_that_rejected_it(store: SourceStore) -> None:
     store.add([SeedSource("A1", "https://a/")])
-    _pass(store, "A1", "quality", Outcome("rejected", "too_few_pages", "2 pages.", EVIDENCE["quality"]))
+    _pass(store, "A1", "quality", Outcome("rejected", "too_few_pages", Message("2 pages."), EVIDENCE["quality"]))
     assert store.records()["A1"].stopped is not None
     store.decide(Decision("A1", "quality", "restore", "Ada", "It is a law.", "2026-01-02"))
     source_record = store.records()["A1"]
@@ -121,9 +122,9 @@ def test_a_restored_source_passes_the_phase_that_rejected_it(store: SourceStore)
 
 def test_a_persons_values_win_and_can_be_taken_back(store: SourceStore) -> None:
     store.add([SeedSource("A1", "https://a/", authority="Ministry")])
-    _pass(store, "A1", "metadata", Outcome("done", "", "", EVIDENCE["metadata"]))
+    _pass(store, "A1", "metadata", Outcome("done", "", Message(), EVIDENCE["metadata"]))
     store.correct([Correction("A1", "hazards", ("Wildfire", "Heatwaves"), "Ada"), Correction("A1", "title", ("T",))])
-    _pass(store, "A1", "metadata", Outcome("done", "", "", EVIDENCE["metadata"]))
+    _pass(store, "A1", "metadata", Outcome("done", "", Message(), EVIDENCE["metadata"]))
     metadata = store.records()["A1"].metadata
     assert (metadata.hazards, metadata.title, metadata.authority) == (("Wildfire", "Heatwaves"), "T", "Ministry")
     store.correct([Correction("A1", "hazards", ())])

@@ -13,6 +13,7 @@ from openpyxl import Workbook
 from ingestion.seeds.read import read_seeds
 from ingestion.types.source import SeedSource
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 from tests.ingestion.seed_lists import seed_workbook, urls_of
 
 
@@ -27,8 +28,10 @@ def test_a_row_becomes_a_source_with_its_own_code_and_place(tmp_path: Path) -> N
     )
     report, place = read_seeds(path, []), "seeds.xlsx, Seeds, row"
     assert report.new == (
-        SeedSource("ADM001", "https://a.org/x.pdf", "", "Flood plan", "EEA", "urgent", "CC BY", origin=f"{place} 4"),
-        SeedSource("7", "http://www.b.org/y", "", "Heat plan", origin=f"{place} 5"),
+        SeedSource(
+            "ADM001", "https://a.org/x.pdf", "", "Flood plan", "EEA", "urgent", "CC BY", origin=Message(f"{place} 4")
+        ),
+        SeedSource("7", "http://www.b.org/y", "", "Heat plan", origin=Message(f"{place} 5")),
     )
     assert (report.known, report.rejected) == (0, ())
 

@@ -17,6 +17,7 @@ from ingestion.seeds.read import read_seeds
 from ingestion.types.outcome import Outcome
 from ingestion.types.source import SeedSource
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 from rag_engine.storage.catalog import open_catalog
 from tests.ingestion.seed_lists import seed_text, urls_of
 from tests.ingestion.source_records import source_record, stopped
@@ -178,9 +179,9 @@ def test_a_folder_whose_own_name_is_not_utf8_is_told(tmp_path: Path) -> None:
 
 def test_half_characters_in_a_list_do_not_stop_it(tmp_path: Path) -> None:
     half = "\ud83d"
-    broken = SeedSource(f"A{half}", f"https://a.org/{half}", "", half, half, half, half, origin=half)
+    broken = SeedSource(f"A{half}", f"https://a.org/{half}", "", half, half, half, half, origin=Message(half))
     pair = SeedSource("", "https://a.org/2", notes="\ud83d\ude00")
-    candidates = [SeedCandidate(f"row {half}", broken), SeedCandidate("row 2", pair)]
+    candidates = [SeedCandidate(Message(f"row {half}"), broken), SeedCandidate(Message("row 2"), pair)]
     whole, fitting = match_seeds(SeedReading(candidates), []).new
     assert (whole.code, whole.url, whole.title, whole.origin) == ("A\ufffd", "https://a.org/\ufffd", *"\ufffd\ufffd")
     assert fitting.notes == "\U0001f600"

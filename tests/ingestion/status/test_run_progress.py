@@ -3,10 +3,11 @@ from __future__ import annotations
 from ingestion.records.source_store import Event
 from ingestion.status.views import running_sources
 from ingestion.types.run import Progress
+from rag_engine.messages import Message
 
 
 def event(code: str, when: str, name: str = "extraction", status: str = "done", reason: str = "") -> Event:
-    return Event(code, when, name, status, reason, "", "", 0.1)
+    return Event(code, when, name, status, reason, Message(), "", 0.1)
 
 
 def test_sources_of_a_phase_are_now_waiting_or_ended_since_the_run_began() -> None:

@@ -5,9 +5,12 @@ from ingestion.status.source_status import funnel
 from ingestion.types.outcome import Outcome
 from ingestion.types.run import PHASES, Phase
 from ingestion.types.source import Download, SeedSource
+from rag_engine.messages import Message
 
 DONE = Outcome("done", "")
-DIRECTORY = Outcome("skipped", "directory", "", Download("", ("https://a/",), "", 0, "text/html", "directory", ""))
+DIRECTORY = Outcome(
+    "skipped", "directory", Message(), Download("", ("https://a/",), "", 0, "text/html", "directory", "")
+)
 
 
 def _source_record(code: str, *outcomes: Outcome) -> SourceRecord:

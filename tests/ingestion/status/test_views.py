@@ -25,19 +25,20 @@ from ingestion.types.outcome import Outcome
 from ingestion.types.run import Phase
 from ingestion.types.source import Relation, SeedSource
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 from tests.ingestion.source_records import source_record, stopped
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
 
 def event(seconds_ago: float, phase: str = "licence") -> Event:
-    return Event("A", (NOW - timedelta(seconds=seconds_ago)).isoformat(), phase, "done", "", "", "", 0.1)
+    return Event("A", (NOW - timedelta(seconds=seconds_ago)).isoformat(), phase, "done", "", Message(), "", 0.1)
 
 
 def waiting(code: str, url: str, quote: str) -> SourceRecord:
     mark = LicenceMark("pattern", "YELLOW", "", 12, quote, "footer")
     verdict = LicenceVerdict("YELLOW", "", (mark,))
-    return SourceRecord(SeedSource(code, url), {"licence": Outcome("rejected", "licence_unclear", "", verdict)})
+    return SourceRecord(SeedSource(code, url), {"licence": Outcome("rejected", "licence_unclear", Message(), verdict)})
 
 
 def test_every_source_has_a_state() -> None:
@@ -134,7 +135,7 @@ def test_what_is_rejected_after_its_file_came_may_be_restored(phase: Phase) -> N
 def test_what_has_no_file_is_not_in_quarantine() -> None:
     gone = stopped(source_record("A"), "acquisition", Outcome("rejected", "not_found"))
     former = source_record("B").download
-    known = stopped(source_record("B"), "acquisition", Outcome("rejected", "not_found", "", former))
+    known = stopped(source_record("B"), "acquisition", Outcome("rejected", "not_found", Message(), former))
     barren = stopped(source_record("C"), "portals", Outcome("rejected", "nothing_found"))
     empty = stopped(source_record("D"), "quality", Outcome("rejected", "too_few_pages"))
     empty = replace(empty, outcomes={**empty.outcomes, "acquisition": Outcome("done", "")})

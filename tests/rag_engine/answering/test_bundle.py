@@ -12,6 +12,7 @@ from rag_engine.answering.bundle import AnswerBundle, AskedQuestion, KeptAnswer,
 from rag_engine.answering.circumstances import Circumstances, shareable, shareable_settings
 from rag_engine.config import Config, read_config
 from rag_engine.errors import InputError
+from rag_engine.messages import Message
 from rag_engine.types.answer import Answer, Citation
 from rag_engine.types.evidence import QueryPlan
 from rag_engine.types.language_model import Prompt
@@ -35,9 +36,11 @@ def make_bundle(config: Config) -> MakeBundle:
     def make(text: str = "The mayor. [Source 1]", warnings: tuple[str, ...] = ()) -> AnswerBundle:
         source = make_source(1, "The mayor orders it.")
         evidence = make_evidence("Who orders it?", [source])
-        evidence = replace(evidence, plan=replace(evidence.plan, warnings=warnings))
+        evidence = replace(evidence, plan=replace(evidence.plan, warnings=tuple(map(Message, warnings))))
         citation = Citation(1, source.hits[0].child_id, "d", "1.pdf", "Plan", 3, "The mayor orders it.", 0, 20)
-        answer = Answer("answered", text, (citation,), evidence, "openai//models/small.gguf", warnings)
+        answer = Answer(
+            "answered", text, (citation,), evidence, "openai//models/small.gguf", tuple(map(Message, warnings))
+        )
         prompt = Prompt("Rules", "Sources", evidence.plan, (source,), (), 40, 512, 0.3)
         made_with = Circumstances(
             "openai/small.gguf", "", "e5", 3, "f" * 64, shareable_settings(config), {"sextant": "1"}

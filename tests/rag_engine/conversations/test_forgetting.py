@@ -11,6 +11,7 @@ import pytest
 from rag_engine.conversations import store
 from rag_engine.conversations.forgetting import forget_in_conversations
 from rag_engine.conversations.reply import Reply, ShownLink
+from rag_engine.messages import Message
 from rag_engine.types.answer import CitedRecord
 from rag_engine.types.evidence import ControllerStep
 from tests.present import present
@@ -61,7 +62,7 @@ def test_an_answer_that_quotes_it_is_redacted_where_that_is_asked(tmp_path: Path
 def test_no_warning_names_a_document_that_is_not_quoted(tmp_path: Path, redact: bool) -> None:
     named = [packed(one) for one in ("Flood Act", "Heat")]
     steps = (ControllerStep("retrieve", 1, "How many years are six years?"),)
-    reply = replace(CITED, citations=(BESIDE,), warnings=(*named, "It was planned by rules."), steps=steps)
+    reply = replace(CITED, citations=(BESIDE,), warnings=(*named, Message("It was planned by rules.")), steps=steps)
     kept, content = after(tmp_path, reply, redact=redact)
     assert kept.warnings == (named[1], "It was planned by rules.")
     assert b"Flood Act" not in content
@@ -69,8 +70,8 @@ def test_no_warning_names_a_document_that_is_not_quoted(tmp_path: Path, redact: 
     assert kept.steps == (() if redact else steps)
 
 
-def packed(title: str) -> str:
-    return f"“{title}”, page 1 was shortened to fit into the model's context window."
+def packed(title: str) -> Message:
+    return Message("{source} was shortened to fit into the model's context window.", source=f"“{title}”, page 1")
 
 
 @pytest.mark.parametrize("redact", [True, False])

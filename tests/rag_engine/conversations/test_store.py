@@ -11,6 +11,7 @@ from rag_engine.conversations import recording, store
 from rag_engine.conversations.reply import Reply, ShownSource
 from rag_engine.conversations.store import Conversation, Turn, TurnRating
 from rag_engine.errors import BackendError, InputError, WorkspaceError
+from rag_engine.messages import Message
 from rag_engine.planning.follow_up import Exchange, FollowUp
 from rag_engine.takeaway.exported_text import export_answer
 from rag_engine.types.answer import Answer, Citation
@@ -52,7 +53,7 @@ REPLY = Reply(
     places=("Ireland",),
     citations=(CITATION,),
     sources=(SOURCE,),
-    warnings=("note",),
+    warnings=(Message("note"),),
     seconds={"answer": 0.5},
 )
 
@@ -315,7 +316,7 @@ def test_an_error_becomes_the_reply(tmp_path: Path) -> None:
 
 def test_a_rewritten_question_is_stored_beside_the_one_that_was_typed(tmp_path: Path) -> None:
     begun = store.begin_turn(tmp_path, store.new_id(), "And in Spain?")
-    asked = FollowUp("Who pays in Spain?", "rules", ("rewritten by rules",))
+    asked = FollowUp("Who pays in Spain?", "rules", (Message("rewritten by rules"),))
 
     list(recording.record_reply(tmp_path, begun, iter([asked, "Nobody."])))
 

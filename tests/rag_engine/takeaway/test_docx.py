@@ -13,6 +13,7 @@ from lxml import etree
 
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Conversation, Turn
+from rag_engine.messages import Message
 from rag_engine.notebook.notebook import Notebook, quote_entry
 from rag_engine.takeaway.docx import to_docx
 from rag_engine.takeaway.exported_text import ExportedText, export_answer, export_conversation, export_notebook
@@ -159,7 +160,9 @@ def test_the_properties_name_the_question_and_the_day() -> None:
 def test_any_text_stays_text(text: str) -> None:
     citation = replace(CITATION, title=f"T{text}", quote=f"Q{text}")
     record = CitedRecord((Attribute("Name", text),), citation)
-    reply = replace(ANSWER, text=f"{text}x [Source 1]", citations=(citation,), records=(record,), warnings=(text,))
+    reply = replace(
+        ANSWER, text=f"{text}x [Source 1]", citations=(citation,), records=(record,), warnings=(Message(text),)
+    )
     content = written(export_conversation(Conversation("0" * 32, (turn(reply, f"W{text}"),))))
     # What is cited in the table has its footnote there, where the text of the answer swallowed the mark.
     assert marks(content) == ["1"]

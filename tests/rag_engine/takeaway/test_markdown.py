@@ -9,6 +9,7 @@ from markdown_it import MarkdownIt
 
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Conversation, Turn
+from rag_engine.messages import Message
 from rag_engine.notebook.notebook import Notebook, quote_entry
 from rag_engine.takeaway.exported_text import export_answer, export_conversation, export_notebook
 from rag_engine.takeaway.formats import to_markdown
@@ -71,7 +72,7 @@ def test_one_answer_is_below_its_question() -> None:
 
 
 def test_the_model_that_wrote_an_answer_and_what_was_warned_of_are_named() -> None:
-    text = exported(replied(replace(REPLY, generator="qwen3:8b", warnings=("2 citations removed.",))))
+    text = exported(replied(replace(REPLY, generator="qwen3:8b", warnings=(Message("2 citations removed."),))))
     assert "Written by qwen3:8b" in text
     assert "*2 citations removed.*" in text
 

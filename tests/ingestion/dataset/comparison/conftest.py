@@ -16,6 +16,7 @@ from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
+from rag_engine.messages import Message
 from rag_engine.types.language_model import Prompt
 from tests.rag_engine.conftest import CountingEmbedder, unread
 
@@ -67,8 +68,8 @@ class ComparingEngine(Engine):
 
     writer: WritingModel | None = None
 
-    def language_model(self) -> tuple[WritingModel | None, str]:
-        return self.writer, ""
+    def language_model(self) -> tuple[WritingModel | None, Message]:
+        return self.writer, Message()
 
 
 @pytest.fixture(scope="session")
