@@ -41,11 +41,11 @@ from benchmarks.retrieval.measure_tables import (
     warnings_of,
 )
 from rag_engine.backends.encoder.load import load_encoder
-from rag_engine.backends.language_identification import identify_language
+from rag_engine.backends.identify_language import identify_language
 from rag_engine.config import read_config
 from rag_engine.evaluation.configurations import CONFIGURATIONS, chosen_of
 from rag_engine.evaluation.datasets import Split, read_dataset
-from rag_engine.evaluation.metrics import measure
+from rag_engine.evaluation.metric import measure
 from rag_engine.evaluation.published_bm25 import published_bm25
 
 ROOT = Path(__file__).resolve().parents[1]

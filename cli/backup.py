@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from cli.options import AsJson, Workspace
-from cli.terminal import bar, closed_desk, end_as_json, err, errors_end, say
+from cli.terminal import bar, closed_context, end_as_json, err, errors_end, say
 from rag_engine.settings import settings_table
 
 app = typer.Typer()
@@ -21,10 +21,10 @@ def backup(file: Path, workspace: Workspace = None, as_json: AsJson = False) -> 
 
     The workspace stays in use. A document that is erased later stays in the backups that were made before.
     """
-    from ingestion.operations import backups
+    from ingestion.acts import backups
 
     with errors_end(as_json), bar("Backing up") as advance:
-        made = backups.backup(closed_desk(workspace), file, progress=advance)
+        made = backups.backup(closed_context(workspace), file, progress=advance)
     code = 1 if made.lost_originals or made.damaged_originals else 0
     end_as_json(as_json, asdict(made) | {"file": str(made.file)}, code)
     say(
@@ -59,10 +59,10 @@ def restore(archive: Path, workspace: Workspace = None, as_json: AsJson = False)
 
     The indexes are made again from the vectors in the backup; nothing is encoded again.
     """
-    from ingestion.operations import backups
+    from ingestion.acts import backups
 
     with errors_end(as_json), bar("Restoring") as advance:
-        restored = backups.restore(closed_desk(workspace), archive, progress=advance)
+        restored = backups.restore(closed_context(workspace), archive, progress=advance)
     end_as_json(as_json, asdict(restored) | {"workspace": str(restored.workspace)})
     say(
         f"{restored.workspace}: {restored.documents} documents and {restored.passages} passages, "

@@ -31,7 +31,7 @@ def chunk(
 ) -> None:
     """Show how a document is cut into passages, with their sections, headings and pages, and why so."""
     from ingestion.tools import open_reader
-    from rag_engine.backends.language_identification import identify_language
+    from rag_engine.backends.identify_language import identify_language
     from rag_engine.chunking import chunk as strategies
     from rag_engine.storage.indexer import page_at
 

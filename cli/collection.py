@@ -11,7 +11,7 @@ import typer
 from rich.table import Column
 
 from cli.options import AsJson, By, Filters, Note, Workspace
-from cli.terminal import author_of, bar, desk_of, end_as_json, engine_of, out, print_table
+from cli.terminal import author_of, bar, context_of, end_as_json, engine_of, out, print_table
 
 if TYPE_CHECKING:
     from ingestion.types.run import Progress
@@ -30,12 +30,12 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Put files and folders into the collection; what has not changed is skipped."""
-    from ingestion.operations.documents import add_files
+    from ingestion.acts.documents import add_files
 
     started = time.monotonic()
-    with desk_of(workspace, as_json) as desk, bar("Adding") as advance:
+    with context_of(workspace, as_json) as context, bar("Adding") as advance:
         added = add_files(
-            desk,
+            context,
             paths,
             replaces=replaces,
             again=again,
@@ -125,13 +125,13 @@ def erase(
     questions and the runs of these keep the sentences that they quote of it, unless --redact is given. Words that
     people wrote themselves are kept in any case: questions, reasons of ratings, saved searches.
     """
-    from ingestion.operations import documents
+    from ingestion.acts import documents
 
     # The act itself finishes an erasure of this document that was broken off, and says what it did.
-    with desk_of(workspace, as_json, erases=False) as desk:
-        begun = documents.unfinished_erasures(desk)
-        erasure = documents.erase(desk, document, author_of(by), note, redact=redact)
-        documents.resume_erasures(desk)
+    with context_of(workspace, as_json, erases=False) as context:
+        begun = documents.unfinished_erasures(context)
+        erasure = documents.erase(context, document, author_of(by), note, redact=redact)
+        documents.resume_erasures(context)
     code = 1 if erasure.left_behind else 0
     end_as_json(as_json, asdict(erasure), code)
     left = f"still found: {', '.join(erasure.left_behind)}" if erasure.left_behind else "nothing was left behind"
@@ -159,21 +159,21 @@ def rebuild(
     Where a run of answers was accepted (`sextant eval gate --accept`), the new indexes are measured against it first.
     New indexes that are held back wait for --accept or --discard, the next rebuild, or a change to the collection.
     """
-    from ingestion.operations.indexes import accept_index, discard_index
-    from ingestion.operations.indexes import rebuild as rebuild_indexes
+    from ingestion.acts.indexes import accept_index, discard_index
+    from ingestion.acts.indexes import rebuild as rebuild_indexes
     from rag_engine.errors import InputError
 
     if accept or discard:
-        with desk_of(workspace, as_json) as desk:
+        with context_of(workspace, as_json) as context:
             if accept + discard + encode + anyway > 1:
                 raise InputError("--accept and --discard make no new index.", help="Give one of them alone.")
             if discard:
-                discard_index(desk)
-            children = accept_index(desk) if accept else len(desk.engine.collection.snapshot())
+                discard_index(context)
+            children = accept_index(context) if accept else len(context.engine.collection.snapshot())
         end_as_json(as_json, {"children": children})
         out.print(f"The index in place holds {children} passages.", markup=False)
         return
-    with desk_of(workspace, as_json, erases=False) as desk, bar("Rebuilding") as advance:
-        children = rebuild_indexes(desk, encode=encode, anyway=anyway, progress=advance)
+    with context_of(workspace, as_json, erases=False) as context, bar("Rebuilding") as advance:
+        children = rebuild_indexes(context, encode=encode, anyway=anyway, progress=advance)
     end_as_json(as_json, {"children": children})
     out.print(f"Rebuilt both indexes: {children} passages.")

@@ -11,7 +11,7 @@ from rich.padding import Padding
 
 from cli.options import AsJson, Filters, Workspace
 from cli.runs import watch
-from cli.terminal import desk_of, err, errors_end, out, print_json
+from cli.terminal import context_of, err, errors_end, out, print_json
 
 if TYPE_CHECKING:
     from ingestion.dataset.comparison.comparison import Comparison
@@ -45,14 +45,14 @@ def compare(
 
     The same command continues where it ended: only cells that were not asked yet, or failed, are asked.
     """
-    from ingestion.dataset.comparison.comparison import read_questions, schema_questions
-    from ingestion.dataset.comparison.sheets import require_workbook_path
-    from ingestion.operations.comparisons import (
+    from ingestion.acts.comparisons import (
         ask_comparison,
         continue_comparison,
         export_comparison,
         find_comparison,
     )
+    from ingestion.dataset.comparison.comparison import read_questions, schema_questions
+    from ingestion.dataset.comparison.sheets import require_workbook_path
     from rag_engine.answering.structured.answer_schema import read_schema
     from rag_engine.errors import BackendError
     from rag_engine.filters import parse_filters
@@ -62,16 +62,16 @@ def compare(
             require_workbook_path(workbook)
         rows = [*read_questions("\n".join(questions or ())), *(schema_questions(read_schema(schema)) if schema else ())]
         wanted, filled = parse_filters(filters or []), read_schema(form) if form else None
-    with desk_of(workspace, as_json) as desk:
-        id = continue_comparison(desk, rows, by, wanted, name, filled).id
-        run = ask_comparison(desk, id)
-        ended = watch(desk, run) if run else None
+    with context_of(workspace, as_json) as context:
+        id = continue_comparison(context, rows, by, wanted, name, filled).id
+        run = ask_comparison(context, id)
+        ended = watch(context, run) if run else None
         if workbook is not None:
-            export_comparison(desk, id, workbook)
+            export_comparison(context, id, workbook)
         if ended is not None and ended.status == "failed":
             kept = "The cells that were asked are kept; the same command continues."
             raise BackendError(ended.message, help=kept, retryable=True)
-        comparison = find_comparison(desk, id)
+        comparison = find_comparison(context, id)
     assert comparison is not None, "it was written to the workbook a moment ago"
     if as_json:
         print_json(_json(comparison, workbook))

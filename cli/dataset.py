@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from cli.options import AsJson, By, Workspace
-from cli.terminal import author_of, desk_of, end_as_json, err, out, print_table, spinner, warn
+from cli.terminal import author_of, context_of, end_as_json, err, out, print_table, spinner, warn
 
 app = typer.Typer()
 
@@ -16,10 +16,10 @@ app = typer.Typer()
 @app.command("export")
 def export_dataset(path: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Write the dataset: .xlsx (for editing and import), .csv, .jsonl, .bib or .ris."""
-    from ingestion.operations import dataset
+    from ingestion.acts import dataset
 
-    with desk_of(workspace, as_json) as desk, spinner(f"Writing {path.name} …"):
-        written = dataset.export_dataset(desk, path)
+    with context_of(workspace, as_json) as context, spinner(f"Writing {path.name} …"):
+        written = dataset.export_dataset(context, path)
     end_as_json(as_json, asdict(written) | {"path": str(path)})
     out.print(f"Wrote {path}: {written.documents} documents, {written.others} others.", markup=False)
     warn(written.warnings)
@@ -28,16 +28,16 @@ def export_dataset(path: Path, workspace: Workspace = None, as_json: AsJson = Fa
 @app.command("import")
 def import_dataset(path: Path, by: By = "", workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Apply the corrections and licence decisions made in an exported workbook; they win over extractors."""
-    from ingestion.operations.corrections import import_corrections
+    from ingestion.acts.corrections import import_corrections
     from ingestion.status.views import pluralised
 
-    with desk_of(workspace, as_json) as desk, spinner(f"Reading {path.name} …"):
-        report = import_corrections(desk, path, author_of(by))
+    with context_of(workspace, as_json) as context, spinner(f"Reading {path.name} …"):
+        report = import_corrections(context, path, author_of(by))
     end_as_json(as_json, asdict(report))
     corrected = [(one.code, f"{one.field}: {'; '.join(one.values) or '(emptied)'}") for one in report.corrections]
     decided = [(one.code, f"licence: {one.choice} ({one.note})") for one in report.decisions]
     print_table((), corrected + decided)
-    for row in report.rejected:
+    for row in report.refused:
         err.print(f"{row.place}: {row.reason}", style="yellow", markup=False)
     warn(report.warnings)
     if report.decisions:

@@ -81,15 +81,15 @@ def doctor(
 
 def _read_settings(workspace: Path | None) -> tuple[Config, Check]:
     """Return the configuration and how the workspace's settings are; a damaged file is left out."""
-    from ingestion.operations.acts import ClosedDesk
-    from ingestion.operations.settings import list_settings
+    from ingestion.acts.register import ClosedContext
+    from ingestion.acts.settings import list_settings
     from rag_engine.conversations.person import LOCAL
 
     try:
         config = read_config(workspace)
     except InputError as error:
         return read_config(workspace, kept=False), Check("Settings", "bad", str(error))
-    origins = [(state.origin, state.setting) for state in list_settings(ClosedDesk(config.workspace, LOCAL))]
+    origins = [(state.origin, state.setting) for state in list_settings(ClosedContext(config.workspace, LOCAL))]
     kept = ", ".join(setting.name for origin, setting in origins if origin == "workspace") or "none"
     given = ", ".join(setting.variable for origin, setting in origins if origin == "environment") or "none"
     return config, Check("Settings", "good", f"kept with the workspace: {kept}; from the environment: {given}")
@@ -103,11 +103,11 @@ def _destroyed(checks: Sequence[Check]) -> str:
 
 def _repair_database(config: Config, destroyed: str) -> list[Check]:
     """Repair a destroyed database, and return what was done and what is lost."""
-    from ingestion.operations.acts import ClosedDesk
-    from ingestion.operations.backups import repair_catalog, repair_records
-    from ingestion.operations.desk import local_person
+    from ingestion.acts.backups import repair_catalog, repair_records
+    from ingestion.acts.context import local_person
+    from ingestion.acts.register import ClosedContext
 
-    place, unknown = ClosedDesk(config.workspace, local_person()), None
+    place, unknown = ClosedContext(config.workspace, local_person()), None
     if destroyed == _CATALOG:
         renewed = repair_catalog(place)
         aside, unknown = renewed.aside, renewed.unknown
@@ -133,25 +133,25 @@ def _repair_database(config: Config, destroyed: str) -> list[Check]:
 
 def _repair(engine: Engine, checks: Sequence[Check]) -> list[Check]:
     """Repair the texts, indexes and vectors that were found bad; return what was done."""
-    from ingestion.operations.backups import read_again
-    from ingestion.operations.desk import local_person, open_desk
-    from ingestion.operations.indexes import rebuild
+    from ingestion.acts.backups import read_again
+    from ingestion.acts.context import local_person, open_context
+    from ingestion.acts.indexes import rebuild
     from rag_engine.storage.manifest import check_encoder
 
-    desk, done = open_desk(engine, local_person()), []
+    context, done = open_context(engine, local_person()), []
     bad = {check.name for check in checks if check.state == "bad"}
     if bad & {_CONTENTS, _VECTORS}:
         # Another encoder would encode everything, and answer otherwise.
         check_encoder(engine.collection.manifest(), engine.embedder(), engine.config.workspace)
     if _CONTENTS in bad:
         with bar("Reading again") as advance:
-            again = read_again(desk, progress=advance)
+            again = read_again(context, progress=advance)
         done.append(Check(_REPAIRED, "good", f"{len(again.read)} documents were read again from their originals"))
         done += [Check(_REPAIRED, "bad", f"{file} was not read again: {why}") for file, why in again.unread]
         bad = {check.name for check in _index(engine) if check.state == "bad"}
     if bad & {_DENSE, _KEYWORDS, _VECTORS}:
         with bar("Repairing") as advance:
-            rebuild(desk, encode=_VECTORS in bad, progress=advance)
+            rebuild(context, encode=_VECTORS in bad, progress=advance)
         done.append(Check(_REPAIRED, "good", "the indexes were made anew"))
     return done
 
@@ -325,12 +325,12 @@ def _servers(engine: Engine) -> Check:
 
 
 def _index(engine: Engine) -> Iterator[Check]:
-    from ingestion.operations.desk import local_person, open_desk
-    from ingestion.operations.documents import unfinished_erasures
+    from ingestion.acts.context import local_person, open_context
+    from ingestion.acts.documents import unfinished_erasures
     from rag_engine.atomic_write import open_to_others
 
     snapshot = engine.collection.snapshot()
-    unfinished = unfinished_erasures(open_desk(engine, local_person()))
+    unfinished = unfinished_erasures(open_context(engine, local_person()))
     if unfinished or engine.collection.is_erasing():
         found = (
             f"begun and not finished: {', '.join(unfinished) or 'files of the indexes are still to be written anew'}"

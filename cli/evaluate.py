@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rag_engine.evaluation.answers.run_answers import AnswersRequest
     from rag_engine.evaluation.configurations import Configuration
     from rag_engine.evaluation.datasets import Dataset, Split
-    from rag_engine.evaluation.metrics import Measured
+    from rag_engine.evaluation.metric import Measured
     from rag_engine.evaluation.run_passages import PassageFigures
 
 app = typer.Typer(
@@ -167,7 +167,7 @@ def ablation(
     """Measure what each step is worth: configurations side by side, with intervals and paired differences."""
     from rag_engine.evaluation import passage_metrics as chunk_scores
     from rag_engine.evaluation.configurations import chosen_of, configurations
-    from rag_engine.evaluation.metrics import METRICS as RANKING
+    from rag_engine.evaluation.metric import METRICS as RANKING
     from rag_engine.evaluation.run_retrieval import run_retrieval
     from rag_engine.evaluation.vector_cache import vectors_folder
     from rag_engine.models import open_encoder
@@ -207,7 +207,7 @@ def answers(
     as_json: AsJson = False,
 ) -> None:
     """Ask questions with reference answers and measure the answers; a run that was stopped goes on."""
-    from ingestion.operations.evaluation import write_run
+    from ingestion.acts.evaluation import write_run
 
     with engine_of(workspace, as_json, profile=profile) as engine:
         request = _request(gold, top_k, judge, judge_url, repeat, text_metrics=text_metrics)
@@ -384,7 +384,7 @@ def _finish(
 
 
 def _read(folders: list[Path], split: str, queries_from: Path | None, pooled: bool) -> list[Dataset]:
-    from rag_engine.backends.language_identification import identify_language
+    from rag_engine.backends.identify_language import identify_language
     from rag_engine.evaluation.datasets import pool_datasets, read_dataset
 
     if pooled and queries_from:

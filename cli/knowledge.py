@@ -10,7 +10,7 @@ import typer
 
 from cli.options import AsJson, Workspace
 from cli.runs import watch
-from cli.terminal import desk_of, end_as_json, errors_end, out, print_table, say, warn
+from cli.terminal import context_of, end_as_json, errors_end, out, print_table, say, warn
 from rag_engine.config import read_config
 from rag_engine.errors import InputError
 
@@ -33,11 +33,11 @@ def build_knowledge_base(
     A language model writes the text where one answers; else it consists of quotations. `sextant pause`, `resume` and
     `cancel` control the run; what is done is kept.
     """
-    from ingestion.operations import documents
+    from ingestion.acts import documents
     from rag_engine.grounding.build import GroundingSummary
 
-    with desk_of(workspace, as_json) as desk:
-        ended = watch(desk, documents.ground(desk, again=again))
+    with context_of(workspace, as_json) as context:
+        ended = watch(context, documents.ground(context, again=again))
     summary, code = next(iter(ended.results), None), 0 if ended.status == "done" else 1
     end_as_json(as_json, {"status": ended.status, "message": ended.message, "summary": summary}, code)
     for done in ended.results:
@@ -49,10 +49,10 @@ def build_knowledge_base(
 @app.command("export")
 def export_knowledge_base(path: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Write the grounded entries: .json for programs, .xlsx for people."""
-    from ingestion.operations import documents
+    from ingestion.acts import documents
 
-    with desk_of(workspace, as_json) as desk:
-        entries = documents.export_knowledge_base(desk, path)
+    with context_of(workspace, as_json) as context:
+        entries = documents.export_knowledge_base(context, path)
     end_as_json(as_json, {"path": str(path), "entries": entries})
     out.print(f"Wrote {path}: {entries} entries.", markup=False)
 
@@ -74,10 +74,10 @@ def index_table(
     if apply and not remove:
         _apply(file, document, cache, workspace, as_json)
     elif remove and not (apply or document or cache):
-        from ingestion.operations.documents import remove_index_table
+        from ingestion.acts.documents import remove_index_table
 
-        with desk_of(workspace, as_json) as desk:
-            documents = remove_index_table(desk, file.name)
+        with context_of(workspace, as_json) as context:
+            documents = remove_index_table(context, file.name)
         end_as_json(as_json, {"source": file.name, "documents": documents})
         of = f"{documents} documents" if documents > 1 else "the document"
         say(f"{file.name} lists nothing of {of} any longer.")
@@ -86,11 +86,11 @@ def index_table(
 
 
 def _apply(file: Path, document: str, cache: Path | None, workspace: Path | None, as_json: bool) -> None:
-    from ingestion.operations.documents import apply_index_table
+    from ingestion.acts.documents import apply_index_table
     from rag_engine.book_index.anchors import to_metadata_json
 
-    with desk_of(workspace, as_json) as desk:
-        applied = apply_index_table(desk, file, document)
+    with context_of(workspace, as_json) as context:
+        applied = apply_index_table(context, file, document)
         if cache is not None:
             try:
                 cache.write_text(to_metadata_json(applied.queries), encoding="utf-8")
@@ -109,7 +109,7 @@ def _apply(file: Path, document: str, cache: Path | None, workspace: Path | None
 
 
 def _show(file: Path, misused: bool, as_json: bool) -> None:
-    from ingestion.book_index.read import index_of_file
+    from ingestion.book_index.index_records import index_of_file
     from ingestion.tools import open_reader
 
     with errors_end(as_json):

@@ -43,7 +43,7 @@ for verbs in (
     chunk.app, sources.app, runs.app, review.app, dataset.app, people.audits,
 ):  # fmt: skip
     app.add_typer(verbs)
-app.add_typer(sources.seeds, name="seeds")
+app.add_typer(sources.source_list, name="sources")
 app.add_typer(knowledge.app, name="knowledge")
 app.add_typer(settings.app, name="settings")
 app.add_typer(people.app, name="people")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cli.options import AsJson, By, Workspace
-from cli.terminal import closed_desk, end_as_json, errors_end, out, print_table
+from cli.terminal import closed_context, end_as_json, errors_end, out, print_table
 
 app = typer.Typer(help="Who has which role: reader, curator or admin.")
 audits = typer.Typer()
@@ -19,10 +19,10 @@ def people(context: typer.Context, workspace: Workspace = None, as_json: AsJson 
     """List the people who have logged in or were given a role. New people are readers."""
     if context.invoked_subcommand:
         return
-    from ingestion.operations.people import list_people
+    from ingestion.acts.people import list_people
 
     with errors_end(as_json):
-        found = list_people(closed_desk(workspace))
+        found = list_people(closed_context(workspace))
     end_as_json(as_json, {"people": [asdict(one) for one in found]})
     print_table(("address", "role", "name"), ((one.key, one.role, one.name) for one in found))
 
@@ -36,10 +36,10 @@ def set_person(
     as_json: AsJson = False,
 ) -> None:
     """Give a person a role, also before the first login. The last admin stays one."""
-    from ingestion.operations.people import set_role
+    from ingestion.acts.people import set_role
 
     with errors_end(as_json):
-        person = set_role(closed_desk(workspace, by), address, role)
+        person = set_role(closed_context(workspace, by), address, role)
     end_as_json(as_json, asdict(person))
     out.print(f"{person.name} is {person.role}.", markup=False)
 
@@ -53,10 +53,10 @@ def audit(
     as_json: AsJson = False,
 ) -> None:
     """List what changed the collection, newest first: when, who, act, on what, note, outcome."""
-    from ingestion.operations.people import audit_entries
+    from ingestion.acts.people import audit_entries
 
     with errors_end(as_json):
-        found = audit_entries(closed_desk(workspace), person=person, since=since, of=act)
+        found = audit_entries(closed_context(workspace), person=person, since=since, of=act)
     end_as_json(as_json, {"entries": [asdict(one) for one in found]})
     table = ("when", "who", "act", "on", "note", "outcome")
     print_table(table, ((one.when, one.by, one.act, one.on, one.note, one.outcome) for one in found))

@@ -11,11 +11,11 @@ import typer
 
 from cli.options import AsJson, By, Note, Workspace
 from cli.runs import watch
-from cli.terminal import author_of, desk_of, end_as_json, err, out, print_table, say
+from cli.terminal import author_of, context_of, end_as_json, err, out, print_table, say
 
 if TYPE_CHECKING:
-    from ingestion.jobs.queue import Run
-    from ingestion.operations.desk import Desk
+    from ingestion.acts.context import ActContext
+    from ingestion.jobs.queue import Job
     from ingestion.records.document_corrections import Correction
     from ingestion.status.views import UndecidedSource
     from ingestion.types.description import FieldName
@@ -40,10 +40,10 @@ def review(
     """
     from ingestion.status.views import review_report
 
-    with desk_of(workspace, as_json) as desk:
+    with context_of(workspace, as_json) as context:
         if code and not (status or host):
-            _decide(desk, [code], choice, author_of(by), note, as_json)
-        report = review_report(list(desk.store.records().values()), desk.store.decisions())
+            _decide(context, [code], choice, author_of(by), note, as_json)
+        report = review_report(list(context.store.records().values()), context.store.decisions())
         waiting = [one for one in report.waiting if _is_meant(one, status, host)]
         if code:
             # The codes of the sources decided at once; with a code before the choice, only that one.
@@ -52,7 +52,7 @@ def review(
             found = [one.code for one in waiting if not choice or one.code == code]
             if not found:
                 raise InputError("No source to decide matches.", help="`sextant review` lists those to decide.")
-            _decide(desk, found, choice or code, author_of(by), note, as_json)
+            _decide(context, found, choice or code, author_of(by), note, as_json)
         report = replace(report, waiting=waiting)
     end_as_json(as_json, asdict(report))
     for one in report.waiting:
@@ -91,22 +91,22 @@ def correct(
     as_json: AsJson = False,
 ) -> None:
     """Correct fields of documents, or confirm what was extracted; your value wins over every extractor."""
-    from ingestion.operations import corrections
+    from ingestion.acts import corrections
     from rag_engine.errors import InputError
 
-    with desk_of(workspace, as_json) as desk:
+    with context_of(workspace, as_json) as context:
         names, fields, values = _asked(documents)
         if agree + history + undo + bool(values) > 1 or (fields and not (agree or undo)):
             raise InputError("One thing at a time.", help="Give FIELD=VALUE, --agree, --history or --undo alone.")
         if history:
-            done = [one for name in names for one in corrections.correction_history(desk, name)]
+            done = [one for name in names for one in corrections.correction_history(context, name)]
         elif agree:
-            done = list(corrections.agree(desk, names, author_of(by), fields))
+            done = list(corrections.agree(context, names, author_of(by), fields))
         elif undo:
             chosen: list[FieldName | None] = [*fields] or [None]
-            done = [one for field in chosen for one in corrections.undo(desk, names, author_of(by), field)]
+            done = [one for field in chosen for one in corrections.undo(context, names, author_of(by), field)]
         elif values:
-            done = list(corrections.correct(desk, dict.fromkeys(names, values), author_of(by), note))
+            done = list(corrections.correct(context, dict.fromkeys(names, values), author_of(by), note))
         else:
             raise InputError("There is nothing to correct.", help="Give FIELD=VALUE, --agree, --history or --undo.")
     end_as_json(as_json, {"corrections": [asdict(one) for one in done]})
@@ -151,19 +151,19 @@ def _is_meant(one: UndecidedSource, status: str, host: str) -> bool:
     return (not status or one.light == status.strip().upper()) and (not wanted or f".{name}".endswith(f".{wanted}"))
 
 
-def _decide(desk: Desk, codes: Sequence[str], choice: str, author: str, note: str, as_json: bool) -> None:
+def _decide(context: ActContext, codes: Sequence[str], choice: str, author: str, note: str, as_json: bool) -> None:
     """Record the decision, wait until a refused document has left the index, and end the command."""
-    from ingestion.operations.decisions import decide
+    from ingestion.acts.decisions import decide
 
-    decided = decide(desk, codes, choice, author, note)
-    ended = watch(desk, decided.run) if decided.run else None
-    run, code = (asdict(ended), int(ended.status != "done")) if ended else (None, 0)
-    end_as_json(as_json, {"codes": list(codes), "choice": choice, "author": author, "run": run}, code)
+    decided = decide(context, codes, choice, author, note)
+    ended = watch(context, decided.job) if decided.job else None
+    job, code = (asdict(ended), int(ended.status != "done")) if ended else (None, 0)
+    end_as_json(as_json, {"codes": list(codes), "choice": choice, "author": author, "run": job}, code)
     _print_decision(f"{', '.join(codes)}: {choice} by {author}", ended)
     raise typer.Exit(code)
 
 
-def _print_decision(decided: str, ended: Run | None) -> None:
+def _print_decision(decided: str, ended: Job | None) -> None:
     if ended is None:
         out.print(f"{decided}; run `sextant run` to continue.", markup=False)
     elif ended.status == "done":

@@ -8,7 +8,7 @@ import typer
 from rich.table import Column
 
 from cli.options import AsJson, By, Workspace
-from cli.terminal import author_of, closed_desk, desk_of, end_as_json, err, errors_end, out, print_table, say
+from cli.terminal import author_of, closed_context, context_of, end_as_json, err, errors_end, out, print_table, say
 from rag_engine.settings import SettingState, allowed_value, find_setting
 
 app = typer.Typer(help="What can be set: the value that holds, where it comes from, and when a change takes effect.")
@@ -29,10 +29,10 @@ def settings(context: typer.Context, workspace: Workspace = None, as_json: AsJso
     """
     if context.invoked_subcommand:
         return
-    from ingestion.operations.settings import list_settings
+    from ingestion.acts.settings import list_settings
 
     with errors_end(as_json):
-        states = list_settings(closed_desk(workspace))
+        states = list_settings(closed_context(workspace))
     end_as_json(as_json, {"settings": [_row(one) for one in states]})
     names = Column("setting", no_wrap=True), "value", Column("from", no_wrap=True), Column("takes effect", no_wrap=True)
     print_table(names, ((row["name"], row["value"], row["origin"], row["effect"]) for row in map(_row, states)))
@@ -49,7 +49,7 @@ def set_setting(
     as_json: AsJson = False,
 ) -> None:
     """Keep a value with the workspace; what a change of the index means is said, and asked about, before."""
-    from ingestion.operations.settings import change_setting, describe_effect
+    from ingestion.acts.settings import change_setting, describe_effect
 
     with errors_end(as_json):
         setting = find_setting(name)
@@ -57,15 +57,15 @@ def set_setting(
     asks, effect = setting.effect == "index", describe_effect(setting)
     if asks:
         # Only this needs the collection: a setting can be changed while its model or server is unavailable.
-        with desk_of(workspace, as_json) as desk:
-            effect = describe_effect(setting, desk)
+        with context_of(workspace, as_json) as context:
+            effect = describe_effect(setting, context)
         end_as_json(as_json and not yes, {"saved": False, "message": effect})
         if not as_json:
             say(effect, console=err)
         if not yes and not typer.confirm("Save it?", default=False):
             raise typer.Exit(1)
     with errors_end(as_json):
-        state = change_setting(closed_desk(workspace, by), name, value, author_of(by))
+        state = change_setting(closed_context(workspace, by), name, value, author_of(by))
     end_as_json(as_json, _row(state) | {"saved": True, "message": effect})
     say(f"{setting.name} = {setting.text(state.value)}")
     if not asks:
@@ -75,10 +75,10 @@ def set_setting(
 @app.command("unset")
 def unset_setting(name: str, by: By = "", workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Remove a value from the workspace, so that the default holds; damaged and unknown entries too."""
-    from ingestion.operations.settings import reset_setting
+    from ingestion.acts.settings import reset_setting
 
     with errors_end(as_json):
-        reset_setting(closed_desk(workspace, by), name, author_of(by))
+        reset_setting(closed_context(workspace, by), name, author_of(by))
     end_as_json(as_json, {"unset": name})
     out.print(f"{name} is no longer kept with the workspace.", markup=False)
 

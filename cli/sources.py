@@ -13,7 +13,7 @@ from cli.options import AsJson, By, Workspace
 from cli.runs import watch
 from cli.terminal import (
     author_of,
-    desk_of,
+    context_of,
     end_as_json,
     err,
     out,
@@ -26,26 +26,28 @@ from cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from ingestion.seeds.merge import SeedReport
+    from ingestion.source_lists.merge import SourceListReport
     from ingestion.status.views import SourceReport, StatusReport
     from ingestion.types.source import Relation
 
 app = typer.Typer()
-seeds = typer.Typer(no_args_is_help=True, help="The list of sources: see it, add rows, discover new ones, remove some.")
+source_list = typer.Typer(
+    no_args_is_help=True, help="The list of sources: see it, add rows, discover new ones, remove some."
+)
 
 
-@seeds.command("add")
-def add_seeds(path: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
+@source_list.command("add")
+def add_rows(path: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Put the rows of a workbook, CSV, sitemap, feed or list, or a folder's files, on the list of sources."""
-    from ingestion.operations.sources import add_list
+    from ingestion.acts.sources import add_list
 
-    with desk_of(workspace, as_json) as desk, spinner(f"Reading {path.name} …"):
-        report = add_list(desk, path)
-    _print_seeds(report, "added", as_json)
+    with context_of(workspace, as_json) as context, spinner(f"Reading {path.name} …"):
+        report = add_list(context, path)
+    _print_listed(report, "added", as_json)
 
 
-@seeds.command("discover")
-def discover_seeds(
+@source_list.command("discover")
+def discover_rows(
     url: str,
     contains: Annotated[
         list[str] | None, typer.Option(help="Only addresses or titles with one of these words.")
@@ -55,22 +57,22 @@ def discover_seeds(
     as_json: AsJson = False,
 ) -> None:
     """Propose the addresses of a feed, a sitemap or a page that names one; --accept adds them."""
-    from ingestion.operations.sources import add_sources, discover_sources
+    from ingestion.acts.sources import add_sources, discover_sources
 
-    with desk_of(workspace, as_json) as desk, spinner("Looking …"):
-        report = discover_sources(desk, url, contains or ())
+    with context_of(workspace, as_json) as context, spinner("Looking …"):
+        report = discover_sources(context, url, contains or ())
         if accept:
-            add_sources(desk, report.new)
-    _print_seeds(report, "added" if accept else "proposed", as_json)
+            add_sources(context, report.new)
+    _print_listed(report, "added" if accept else "proposed", as_json)
 
 
-@seeds.command("list")
-def list_seeds(workspace: Workspace = None, as_json: AsJson = False) -> None:
+@source_list.command("list")
+def list_rows(workspace: Workspace = None, as_json: AsJson = False) -> None:
     """List the sources, each with its status."""
     from ingestion.status.views import source_rows
 
-    with desk_of(workspace, as_json) as desk:
-        found = source_rows(desk.store.records().values())
+    with context_of(workspace, as_json) as context:
+        found = source_rows(context.store.records().values())
     names = ("code", "phase", "status", "reason", "title", "address", "parent")
     end_as_json(as_json, {"sources": [{name: getattr(one, name) for name in names} for one in found]})
     rows = (
@@ -81,20 +83,20 @@ def list_seeds(workspace: Workspace = None, as_json: AsJson = False) -> None:
     print_table(("code", "state", *shared), rows)
 
 
-@seeds.command("remove")
-def remove_seeds(codes: list[str], by: By = "", workspace: Workspace = None, as_json: AsJson = False) -> None:
+@source_list.command("remove")
+def remove_rows(codes: list[str], by: By = "", workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Take sources off the list with their files, and their documents out of the index.
 
     Decisions and corrections are kept, and what conversations keep of a document: `sextant erase` removes that too.
     """
-    from ingestion.operations.sources import remove_sources
+    from ingestion.acts.sources import remove_sources
 
-    with desk_of(workspace, as_json) as desk:
-        removed = remove_sources(desk, codes, author_of(by))
-        ended = watch(desk, removed.run) if removed.run else None
-    run, code = (asdict(ended), int(ended.status != "done")) if ended else (None, 0)
+    with context_of(workspace, as_json) as context:
+        removed = remove_sources(context, codes, author_of(by))
+        ended = watch(context, removed.job) if removed.job else None
+    job, code = (asdict(ended), int(ended.status != "done")) if ended else (None, 0)
     if as_json:
-        print_json({"removed": list(removed.codes), "left": list(removed.left), "run": run})
+        print_json({"removed": list(removed.codes), "left": list(removed.left), "run": job})
     else:
         out.print(f"{len(removed.codes)} removed.")
         if removed.left:
@@ -113,12 +115,12 @@ def status(
     """Show how many sources came how far and why others did not; with a code, that source."""
     from ingestion.status.views import source_report, status_report
 
-    with desk_of(workspace, as_json) as desk:
+    with context_of(workspace, as_json) as context:
         if code:
-            source = source_report(desk.store, code)
+            source = source_report(context.store, code)
             print_json(asdict(source)) if as_json else _print_source(source)
         else:
-            report = status_report(list(desk.store.records().values()))
+            report = status_report(list(context.store.records().values()))
             print_json(asdict(report)) if as_json else _print_status(report)
 
 
@@ -189,14 +191,14 @@ def _relation(code: str, relation: Relation | None) -> str:
     return ", ".join(f"{name} {value}" for name, value in facts.items() if value)
 
 
-def _print_seeds(report: SeedReport, verb: str, as_json: bool) -> None:
+def _print_listed(report: SourceListReport, verb: str, as_json: bool) -> None:
     end_as_json(as_json, asdict(report))
     listed = {verb: report.new, "corrected": report.corrected}.items()
     print_table((), ((what, one.code, one.title, one.url or one.path) for what, found in listed for one in found))
-    for row in report.rejected:
+    for row in report.refused:
         err.print(f"{row.place}: {row.reason}", style="yellow", markup=False)
     corrected = f", {len(report.corrected)} addresses corrected" if report.corrected else ""
-    known = f"{report.known} known already, {len(report.rejected)} rows not usable"
+    known = f"{report.known} known already, {len(report.refused)} rows not usable"
     out.print(f"{len(report.new)} {verb}{corrected}, {known}.")
     if report.unused:
         say(f"Columns not taken: {', '.join(report.unused)}.", console=err)

@@ -25,8 +25,8 @@ from rag_engine.text.control_characters import escaped_controls, without_control
 from rag_engine.waiting import while_waiting
 
 if TYPE_CHECKING:
-    from ingestion.operations.acts import ClosedDesk
-    from ingestion.operations.desk import Desk
+    from ingestion.acts.context import ActContext
+    from ingestion.acts.register import ClosedContext
     from rag_engine.conversations.reply import Reply
     from rag_engine.engine import Engine
 
@@ -102,34 +102,34 @@ def _of_the_machine(error: Exception) -> SextantError | None:
 
 
 @contextmanager
-def desk_of(workspace: Path | None, as_json: bool, *, erases: bool = True) -> Iterator[Desk]:
+def context_of(workspace: Path | None, as_json: bool, *, erases: bool = True) -> Iterator[ActContext]:
     """Open the workspace for the local person's acts; errors end the command as those of `engine_of` do.
 
     An erasure that was broken off is finished first, unless the command does so itself. A damaged index keeps it from
     being finished, and could then not be rebuilt.
     """
-    from ingestion.operations.desk import local_person, open_desk
-    from ingestion.operations.documents import finish_erasures
+    from ingestion.acts.context import local_person, open_context
+    from ingestion.acts.documents import finish_erasures
 
     with engine_of(workspace, as_json) as engine:
-        desk = open_desk(engine, local_person())
+        context = open_context(engine, local_person())
         if erases:
-            finish_erasures(desk)
-        yield desk
+            finish_erasures(context)
+        yield context
 
 
-def closed_desk(workspace: Path | None, by: str = "") -> ClosedDesk:
+def closed_context(workspace: Path | None, by: str = "") -> ClosedContext:
     """Return the workspace for acts of the local person that need no opened collection."""
-    from ingestion.operations.acts import ClosedDesk
-    from ingestion.operations.desk import local_person
+    from ingestion.acts.context import local_person
+    from ingestion.acts.register import ClosedContext
 
     folder = workspace.expanduser().absolute() if workspace else default_workspace()
-    return ClosedDesk(folder, local_person(by))
+    return ClosedContext(folder, local_person(by))
 
 
 def author_of(by: str) -> str:
     """Return who decides: the name given, else the system's user."""
-    from ingestion.operations.desk import system_user
+    from ingestion.acts.context import system_user
 
     return by or system_user()
 

@@ -28,7 +28,7 @@ GROUND = {
         "file_names",
         "fingerprints",
         "metadata_file",
-        "own_disk",
+        "disk_full",
         "workspace",
     ),
     "rag_engine": (
@@ -41,7 +41,7 @@ GROUND = {
         "workspace",
         "filters",
         "atomic_write",
-        "set_aside",
+        "damaged_files",
     ),
 }
 COLOURS = {"cli": "#e8e3f3", "pages": "#e8e3f3", "ingestion": "#e2efe4", "rag_engine": "#e1ebf5"}

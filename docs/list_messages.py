@@ -26,9 +26,9 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_file
 from babel.messages.pofile import read_po, write_po
 
+from ingestion.acts.register import every_act
 from ingestion.dataset.columns import COLUMNS, EDITING
 from ingestion.jobs.kinds import KINDS
-from ingestion.operations.acts import every_act
 from pages._shared.interface_language import ENGLISH
 from rag_engine.settings import settings_table
 
@@ -83,7 +83,7 @@ def messages() -> Catalog:
 def _in_tables() -> Iterator[tuple[str, str]]:
     """Yield file and text of each message in a table, and whether it is kept in English and known again."""
     yield from (("rag_engine/messages.py", os.strerror(number)) for number in SYSTEM)
-    yield from (("ingestion/operations/acts.py", act.title) for act in every_act().values() if act.title)
+    yield from (("ingestion/acts/register.py", act.title) for act in every_act().values() if act.title)
     yield from (
         ("ingestion/jobs/kinds.py", text) for one in KINDS.values() for text in (one.title, one.counted) if text
     )

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar
 
 from ingestion import workspace as folders
 from ingestion.config import read_ingestion_config
-from ingestion.deduplication.compare import name_copied
+from ingestion.deduplication.find_duplicates import name_copied
 from ingestion.deduplication.signatures import ComparedSource
 from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.extraction.text_cache import cleaned_reading
@@ -37,9 +37,9 @@ from ingestion.tools import Tools, open_reader, open_tools
 from ingestion.types.description import Description
 from ingestion.types.outcome import Outcome, Refusal
 from ingestion.types.run import Progress
-from ingestion.types.source import Download, SeedSource
+from ingestion.types.source import Download, ListedSource
 from rag_engine import workspace as paths
-from rag_engine.backends.language_identification import identify_language
+from rag_engine.backends.identify_language import identify_language
 from rag_engine.config import OcrChoice
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
@@ -73,7 +73,7 @@ class FileOutcome:
 
     path: str
     document_id: str
-    status: Literal["indexed", "unchanged", "rejected", "failed"]
+    status: Literal["indexed", "unchanged", "refused", "failed"]
     reason: Message
     pages: int = 0
     ocr_pages: int = 0
@@ -306,7 +306,7 @@ class _Lane:
         extracted = replace(reading.extracted, title=_shown(reading.extracted.title))
         reading = replace(reading, extracted=extracted)
         found, description = _describe(reading, given, self._tools.gazetteer, path)
-        file = SeedSource(
+        file = ListedSource(
             source, path=str(copy), title=_shown(path.name), licence=given.get("licence", ""), origin=ADDED
         )
         tools = replace(self._tools, reading=cleaned_reading(reading, found.language))
@@ -391,7 +391,7 @@ def _cause(error: Exception) -> Message:
 def _ended(path: Path, ended: _Done | Outcome) -> _Done | FileOutcome:
     if not isinstance(ended, Outcome):
         return ended
-    return FileOutcome(_shown(path), "", "rejected" if ended.status == "rejected" else "failed", ended.message)
+    return FileOutcome(_shown(path), "", "refused" if ended.status == "refused" else "failed", ended.message)
 
 
 def _is_new_version(added: FileOutcome, former: DocumentRecord) -> bool:

@@ -30,7 +30,7 @@ from ingestion.web.address_policy import HostAndPort, read_target
 from ingestion.web.browser import open_browser
 from ingestion.web.cache import CachedWeb
 from ingestion.web.http import HttpWeb
-from rag_engine.backends.language_identification import identify_language
+from rag_engine.backends.identify_language import identify_language
 from rag_engine.backends.office.program import office_program
 from rag_engine.config import OcrChoice
 from rag_engine.engine import Engine

@@ -18,23 +18,23 @@ from typing import Any
 import sqlalchemy as sql
 
 from ingestion import workspace as folders
+from ingestion.acts.answer_gate import measure_gate
+from ingestion.acts.backups import keep_backup
+from ingestion.acts.context import local_person, open_context, queue_run
+from ingestion.acts.corrections import relabel
+from ingestion.acts.documents import add_files, erase, finish_erasures, unfinished_erasures
+from ingestion.acts.evaluation import ask_test_questions
+from ingestion.acts.indexes import accept_index, discard_index, rebuild
+from ingestion.acts.language_models import pull, try_model
+from ingestion.acts.sources import remove_sources
 from ingestion.book_index.find_pages import index_pages
 from ingestion.config import read_ingestion_config
 from ingestion.dataset.comparison.ask_cells import ask_cells, cells_request_of
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.jobs.kinds import KINDS
 from ingestion.jobs.process import server_of
-from ingestion.jobs.queue import HEARTBEAT_SECONDS, JobQueue, Run, RunStatus
+from ingestion.jobs.queue import HEARTBEAT_SECONDS, Job, JobQueue, RunStatus
 from ingestion.jobs.uploads import kept_uploads, remove_finished, remove_leftovers, upload_name
-from ingestion.operations.answers import measure_gate
-from ingestion.operations.backups import keep_backup
-from ingestion.operations.corrections import relabel
-from ingestion.operations.desk import local_person, open_desk, queue_run
-from ingestion.operations.documents import add_files, erase, finish_erasures, unfinished_erasures
-from ingestion.operations.evaluation import ask_test_questions
-from ingestion.operations.indexes import accept_index, discard_index, rebuild
-from ingestion.operations.language_models import pull, try_model
-from ingestion.operations.sources import remove_sources
 from ingestion.pipeline.run import run_phases
 from ingestion.records.erasures import begun_erasures, find_erasure
 from ingestion.records.refused_files import blame_nobody
@@ -58,50 +58,50 @@ def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
     """Carry out runs until none waits, or until it shall not continue; return their number."""
     jobs, count = JobQueue(engine.catalog), 0
     try:
-        finish_erasures(open_desk(engine, local_person()))
+        finish_erasures(open_context(engine, local_person()))
     except SextantError as error:
         # Every run ends with it, but for the one that may be its cure; in worker.log meanwhile.
         sys.stderr.write(f"{error}\n")
     while goes_on():
-        if (run := jobs.next()) is not None:
-            _carry_out(run, engine, jobs)
+        if (job := jobs.next()) is not None:
+            _carry_out(job, engine, jobs)
             count += 1
         elif not engine.collection.renew_files(lambda: goes_on() and not jobs.waiting()):
             break
     return count
 
 
-def _carry_out(run: Run, engine: Engine, jobs: JobQueue) -> None:
+def _carry_out(job: Job, engine: Engine, jobs: JobQueue) -> None:
     ended: tuple[RunStatus, list[dict[str, Any]], Message] = (
         "failed",
         [],
         Message("The worker broke off; worker.log says why."),
     )
     try:
-        if run.attempts > (times := KINDS[run.action].attempts):
+        if job.attempts > (times := KINDS[job.kind].attempts):
             raise WorkspaceError("The worker broke off {times} times at this; worker.log may say why.", times=times)
-        with _heartbeat(run, jobs) as pulse:
-            results = _try(run, engine, pulse)
+        with _heartbeat(job, jobs) as pulse:
+            results = _try(job, engine, pulse)
         ended = (_ENDINGS[pulse.signal] if pulse.cancelled.is_set() else "done", results, pulse.warning)
     except SextantError as error:
         ended = ("failed", [], error.message)
     finally:
         workspace, (status, results, message) = engine.config.workspace, ended
-        kept = kept_uploads(workspace, replace(run, results=results))
+        kept = kept_uploads(workspace, replace(job, results=results))
         # First the job queue: a worker that is killed here must not look for files that it has removed.
-        remove_finished(workspace, jobs.finish(run.id, status, results, join_messages([message, kept])))
+        remove_finished(workspace, jobs.finish(job.id, status, results, join_messages([message, kept])))
 
 
 _ENDINGS: Mapping[ControlSignal, RunStatus] = {"": "done", "pause": "paused", "cancel": "cancelled"}
 
 
-def _try(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+def _try(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     """Return the result of the action, begun again while another process writes; empty if cancelled."""
     while not pulse.cancelled.is_set():
         try:
-            if run.action != "rebuild" and unfinished_erasures(desk := open_desk(engine, local_person())):
-                finish_erasures(desk)
-            return _WORK[run.action](run, engine, pulse)
+            if job.kind != "rebuild" and unfinished_erasures(context := open_context(engine, local_person())):
+                finish_erasures(context)
+            return _WORK[job.kind](job, engine, pulse)
         except WorkspaceError as error:
             if not error.retryable:
                 raise
@@ -113,16 +113,16 @@ def _try(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 class _Pulse:
     """State that the worker and its heartbeat share."""
 
-    def __init__(self, run: Run, jobs: JobQueue) -> None:
-        self._run, self._jobs, self._moved = run, jobs, False
+    def __init__(self, job: Job, jobs: JobQueue) -> None:
+        self._run, self._jobs, self._moved = job, jobs, False
         # Where this attempt began: a run over documents counts those of earlier attempts too.
-        self._begun: int | None = 0 if run.action == "run" else None
+        self._begun: int | None = 0 if job.kind == "run" else None
         self.progress: Progress | None = None
         self.signal: ControlSignal = ""
         # Reported with the results.
         self.warning = NO_MESSAGE
         # Whether another worker was at this before.
-        self.again = run.attempts > 1
+        self.again = job.attempts > 1
         # Set by either signal: what looks at it ends after what it is at.
         self.cancelled = threading.Event()
         self.stopped = threading.Event()
@@ -132,7 +132,7 @@ class _Pulse:
         """Note how far the work is."""
         self.progress = now
         self._begun = now.done if self._begun is None else self._begun
-        if KINDS[self._run.action].keeps and now.done > self._begun and not self._moved:
+        if KINDS[self._run.kind].keeps and now.done > self._begun and not self._moved:
             with suppress(sql.exc.OperationalError):
                 self._jobs.advance(self._run.id)
                 self._moved = True
@@ -158,15 +158,15 @@ class _Pulse:
 
 
 @contextmanager
-def _heartbeat(run: Run, jobs: JobQueue) -> Iterator[_Pulse]:
-    pulse = _Pulse(run, jobs)
-    pulse.hear(run.signal)
+def _heartbeat(job: Job, jobs: JobQueue) -> Iterator[_Pulse]:
+    pulse = _Pulse(job, jobs)
+    pulse.hear(job.signal)
 
     def beat() -> None:
         while not pulse.stopped.wait(HEARTBEAT_SECONDS / 4):
             # A database that is locked for half a minute has not stopped the worker's heart.
             with suppress(sql.exc.OperationalError):
-                pulse.hear(jobs.beat(run.id, pulse.progress))
+                pulse.hear(jobs.beat(job.id, pulse.progress))
 
     thread = threading.Thread(target=beat, daemon=True)
     thread.start()
@@ -177,7 +177,7 @@ def _heartbeat(run: Run, jobs: JobQueue) -> Iterator[_Pulse]:
         thread.join()
 
 
-_Work = Callable[[Run, Engine, _Pulse], list[dict[str, Any]]]
+_Work = Callable[[Job, Engine, _Pulse], list[dict[str, Any]]]
 _WORK: dict[str, _Work] = {}
 
 
@@ -192,55 +192,55 @@ def _carries_out(kind: str) -> Callable[[_Work], _Work]:
 
 
 @_carries_out("add")
-def _add(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    files = [Path(path) for path in run.arguments["paths"]]
+def _add(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    files = [Path(path) for path in job.arguments["paths"]]
     added = add_files(
-        open_desk(engine, run.person),
+        open_context(engine, job.person),
         files,
-        replaces=run.arguments.get("replaces", ""),
-        again=bool(run.arguments.get("again")),
+        replaces=job.arguments.get("replaces", ""),
+        again=bool(job.arguments.get("again")),
         progress=pulse.move,
         cancelled=pulse.cancelled.is_set,
     )
     return [asdict(replace(one, path=upload_name(engine.config.workspace, one.path))) for one in added]
 
 
-def _is_still_meant(run: Run, pulse: _Pulse) -> bool:
+def _is_still_meant(job: Job, pulse: _Pulse) -> bool:
     """Wait as long as the person who asked for it may think better of it; return whether the work begins."""
-    waited = (datetime.now(UTC) - datetime.fromisoformat(run.queued)).total_seconds()
-    pulse.cancelled.wait(max(0.0, float(run.arguments.get("undo_seconds", 0)) - waited))
+    waited = (datetime.now(UTC) - datetime.fromisoformat(job.queued)).total_seconds()
+    pulse.cancelled.wait(max(0.0, float(job.arguments.get("undo_seconds", 0)) - waited))
     return pulse.begin_for_good()
 
 
 @_carries_out("remove")
-def _remove(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+def _remove(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     # What it queues is this worker's next.
-    desk = replace(open_desk(engine, run.person), start_worker=lambda _: None)
-    codes = tuple(run.arguments["codes"])
-    if not _is_still_meant(run, pulse):
+    context = replace(open_context(engine, job.person), start_worker=lambda _: None)
+    codes = tuple(job.arguments["codes"])
+    if not _is_still_meant(job, pulse):
         return []
     pulse.move(Progress(0, len(codes), 0, 0, ""))
-    if pulse.again and not desk.store.records().keys() & set(codes):
+    if pulse.again and not context.store.records().keys() & set(codes):
         # A worker before this one was killed when it had removed them: their documents may still be there.
-        queue_run(desk, RunRequest(("indexing",), codes))
+        queue_run(context, RunRequest(("indexing",), codes))
         return []
-    removed = remove_sources(desk, codes, run.arguments["author"])
+    removed = remove_sources(context, codes, job.arguments["author"])
     return [{"codes": removed.codes, "left": removed.left}]
 
 
 @_carries_out("erase")
-def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    desk, asked = open_desk(engine, run.person), run.arguments
+def _erase(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    context, asked = open_context(engine, job.person), job.arguments
     author, note, redact = asked.get("author", ""), asked.get("note", ""), bool(asked.get("redact"))
-    if not _is_still_meant(run, pulse):
+    if not _is_still_meant(job, pulse):
         return []
     erased: list[dict[str, Any]] = []
     refused: list[InputError] = []
-    for done, document in enumerate(run.documents):
-        pulse.move(Progress(done, len(run.documents), 0, 0, ""))
+    for done, document in enumerate(job.documents):
+        pulse.move(Progress(done, len(job.documents), 0, 0, ""))
         try:
             if _is_there(engine, document):
-                erased.append(asdict(erase(desk, document, author, note, redact=redact)))
+                erased.append(asdict(erase(context, document, author, note, redact=redact)))
             elif not pulse.again:
                 raise no_document(document)
             # Else a worker before this one was killed when it was done, and before it could report it.
@@ -260,13 +260,13 @@ def _is_there(engine: Engine, queued: str) -> bool:
 
 
 @_carries_out("relabel")
-def _relabel(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:  # noqa: ARG001 - as every action
-    return [{"documents": relabel(open_desk(engine, run.person), run.arguments["documents"])}]
+def _relabel(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:  # noqa: ARG001 - as every action
+    return [{"documents": relabel(open_context(engine, job.person), job.arguments["documents"])}]
 
 
 @_carries_out("run")
-def _run(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    request = run.request
+def _run(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    request = job.request
     # Sources that are named, or what failed: both are asked for on purpose.
     again = request.which == "failed" or (request.which == "all" and bool(request.codes))
     with open_tools(engine, read_ingestion_config(engine.config.workspace), again=again) as tools:
@@ -275,7 +275,7 @@ def _run(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
             SourceStore(engine.catalog),
             engine,
             tools,
-            run.request,
+            job.request,
             progress=pulse.move,
             signal=lambda: pulse.signal,
         )
@@ -283,11 +283,11 @@ def _run(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 
 
 @_carries_out("compare")
-def _compare(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+def _compare(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     asked = ask_cells(
         engine,
         ComparisonStore(engine.catalog),
-        cells_request_of(run.arguments),
+        cells_request_of(job.arguments),
         progress=pulse.move,
         stopped=pulse.cancelled.is_set,
     )
@@ -309,22 +309,22 @@ def _stoppable(pulse: _Pulse) -> Callable[[int, int, str], None]:
 
 
 @_carries_out("backup")
-def _backup(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+def _backup(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     try:
-        made = keep_backup(open_desk(engine, run.person), progress=_stoppable_bytes(pulse))
+        made = keep_backup(open_context(engine, job.person), progress=_stoppable_bytes(pulse))
     except _EndedError:
         return []
     return [{**asdict(made), "file": str(made.file)}]
 
 
 @_carries_out("pull")
-def _pull(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    desk, model = open_desk(engine, run.person), str(run.arguments["model"])
+def _pull(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    context, model = open_context(engine, job.person), str(job.arguments["model"])
     try:
         with while_waiting(lambda _: pulse.check()):
-            pull(desk, model, progress=_stoppable_bytes(pulse))
+            pull(context, model, progress=_stoppable_bytes(pulse))
             try:
-                return [{"model": model, **asdict(try_model(desk, model))}]
+                return [{"model": model, **asdict(try_model(context, model))}]
             except BackendError as error:
                 # The model is there and chosen; the person decides whether it stays.
                 pulse.warning = error.message
@@ -348,42 +348,42 @@ def _megabytes(size: int) -> int:
 
 
 @_carries_out("rebuild")
-def _rebuild(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    encode, anyway = bool(run.arguments.get("encode")), bool(run.arguments.get("anyway"))
+def _rebuild(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    encode, anyway = bool(job.arguments.get("encode")), bool(job.arguments.get("anyway"))
     try:
-        children = rebuild(open_desk(engine, run.person), encode=encode, anyway=anyway, progress=_stoppable(pulse))
+        children = rebuild(open_context(engine, job.person), encode=encode, anyway=anyway, progress=_stoppable(pulse))
     except _EndedError:
         return []
     return [{"children": children}]
 
 
 @_carries_out("decide")
-def _decide(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    desk, accept = open_desk(engine, run.person), bool(run.arguments.get("accept"))
+def _decide(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    context, accept = open_context(engine, job.person), bool(job.arguments.get("accept"))
     if pulse.again and engine.collection.waiting() is None:
         # A worker before this one may have been killed when it was done, and before it could report it.
         return []
     if accept:
-        return [{"children": accept_index(desk)}]
-    discard_index(desk)
+        return [{"children": accept_index(context)}]
+    discard_index(context)
     return []
 
 
 @_carries_out("gate")
-def _gate(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    accept = bool(run.arguments.get("accept"))
+def _gate(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    accept = bool(job.arguments.get("accept"))
     try:
-        result = measure_gate(open_desk(engine, run.person), accept=accept, progress=_stoppable(pulse))
+        result = measure_gate(open_context(engine, job.person), accept=accept, progress=_stoppable(pulse))
     except _EndedError:
         return []
     return [{"dropped": list(result.dropped)}] if result else []
 
 
 @_carries_out("test")
-def _test(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+def _test(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     try:
-        desk, request = open_desk(engine, run.person), AnswersRequest(**run.arguments)
-        kept, pulse.warning = ask_test_questions(desk, request, _stoppable(pulse))
+        context, request = open_context(engine, job.person), AnswersRequest(**job.arguments)
+        kept, pulse.warning = ask_test_questions(context, request, _stoppable(pulse))
     except _EndedError:
         return []
     return [{"id": kept.id, "questions": len(kept.run.rows), "failed": sum(row.failed for row in kept.run.rows)}]
@@ -394,7 +394,7 @@ def _left(entries: int) -> Message:
 
 
 @_carries_out("ground")
-def _ground(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+def _ground(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     generator, pulse.warning = (
         engine.language_model() if read_ingestion_config(engine.config.workspace).use_model else (None, NO_MESSAGE)
     )
@@ -403,7 +403,7 @@ def _ground(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
         generator,
         lambda record: index_pages(engine.catalog.extracted(record)),
         # What another worker has done of it is not done once more.
-        again=bool(run.arguments.get("again")) and not pulse.again,
+        again=bool(job.arguments.get("again")) and not pulse.again,
         progress=lambda done, total, now: pulse.move(Progress(done, total, 0, 0, now, "grounding")),
         stopped=pulse.cancelled.is_set,
     )

@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from pages._compare import begin, opened, past
+from pages._compare import earlier_comparisons as past
+from pages._compare import new_comparison as begin
+from pages._compare import open_comparison as opened
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.frame import guard

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages._search import facets, results, saved, words
-from pages._search.opened import current_query
+from pages._search.open_search import current_query
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.frame import guard

@@ -121,7 +121,7 @@ class RankingWeights:
 class RetrievalConfig:
     """How evidence is found and ordered.
 
-    `profile` names the recipe (rag_engine/retrieval/profiles.py); the papers' have no setting but `top_k` and
+    `profile` names the recipe (rag_engine/retrieval/fuse_ranks.py); the papers' have no setting but `top_k` and
     `similarity_floor`. `retrievers` which of the two are asked. `rerank`
     lets a cross-encoder read the best passages in the languages that it knows, as many as the machine was measured to
     read in time. `geography` boosts documents about the places that a question names.

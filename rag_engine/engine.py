@@ -26,7 +26,7 @@ from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.structured.answer import structured_answer
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.answering.support import LabelJudge, SupportModels
-from rag_engine.backends.language_identification import identify_language
+from rag_engine.backends.identify_language import identify_language
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED_LANGUAGE
 from rag_engine.calibration import languages_of
@@ -59,8 +59,8 @@ from rag_engine.protocols import (
     SparseIndex,
     StorageBackends,
 )
-from rag_engine.retrieval.profiles import PROFILES
-from rag_engine.retrieval.reranking import affordable_depth
+from rag_engine.retrieval.fuse_ranks import PROFILES
+from rag_engine.retrieval.rerank_passages import affordable_depth
 from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.settings import settings_stamp

@@ -91,7 +91,7 @@ _LONG = (
     "tests/harness/",
     "tests/ingestion/backup/",
     "tests/ingestion/dataset/test_corrections.py",
-    "tests/ingestion/deduplication/test_compare.py::test_the_corpus",
+    "tests/ingestion/deduplication/test_find_duplicates.py::test_the_corpus",
     "tests/ingestion/extraction/test_extract.py::test_every_file_of_the_corpus",
     "tests/ingestion/test_worker.py",
     "tests/ingestion/test_add_files.py",

@@ -18,7 +18,7 @@ HEAVY = {
 # Where libraries of weight are called: what speaks to a model, a file format, a browser or a workbook.
 HEAVY_ROOMS = (
     "rag_engine/backends",
-    "rag_engine/evaluation/metrics.py",
+    "rag_engine/evaluation/metric.py",
     "ingestion/extraction",
     "ingestion/web",
     "ingestion/spreadsheets",

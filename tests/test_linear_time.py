@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ingestion.book_index.read import glossary_records
+from ingestion.book_index.index_records import glossary_records
 from ingestion.dataset.comparison.short_text import without_marks
 from ingestion.deduplication.pairs import find_differences
 from ingestion.extraction.assemble import one_line
@@ -34,7 +34,7 @@ from ingestion.metadata.taxonomy import term_table
 from ingestion.metadata.term_matching import cut_words, find_terms
 from ingestion.metadata.titles import find_titles
 from ingestion.quality.score import find_sections, key_terms, readability
-from ingestion.types.source import SeedSource
+from ingestion.types.source import ListedSource
 from rag_engine.answering.quotations.question_terms import forms_in
 from rag_engine.answering.quotations.quotable import units_of
 from rag_engine.answering.support import clauses, universals
@@ -42,8 +42,8 @@ from rag_engine.book_index.matching import words_of
 from rag_engine.chunking.chunk import fixed_chunks, newline_chunks, recursive_chunks, sentence_chunks
 from rag_engine.chunking.headings import titles
 from rag_engine.chunking.paragraph import paragraph_chunks
-from rag_engine.chunking.sections.chunks import find_outline, section_chunks
-from rag_engine.chunking.sections.references import find_references
+from rag_engine.chunking.section.chunks import find_outline, section_chunks
+from rag_engine.chunking.section.references import find_references
 from rag_engine.chunking.semantic import semantic_chunks
 from rag_engine.config import ChunkSizes
 from rag_engine.geography import find_places, load_gazetteer
@@ -70,7 +70,7 @@ PATTERNS = (
 LENGTH, LEAST_SECONDS, MOST, ROUNDS = 10_000, 0.06, 2.6**2, 3
 
 _GAZETTEER = load_gazetteer()
-_SOURCE, _TODAY = SeedSource("A1", "https://example.org/act.pdf"), date(2026, 11, 26)
+_SOURCE, _TODAY = ListedSource("A1", "https://example.org/act.pdf"), date(2026, 11, 26)
 _WANTED = wanted_words('all ministries of "Article 1"', "en", ("en",))
 
 

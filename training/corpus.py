@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits
-from rag_engine.backends.language_identification import identify_language
+from rag_engine.backends.identify_language import identify_language
 from rag_engine.types.document import Block, ExtractedText
 from training.measured import is_version_of_measured, measured_runs, measured_texts, word_runs
 from training.samples import NEAR_MISS, Sample

@@ -25,11 +25,11 @@ from rag_engine.answering.chances import answer_score
 from rag_engine.answering.citations import shared_words, words
 from rag_engine.answering.quotations.extractive import Quoting
 from rag_engine.backends.encoder.load import load_encoder
-from rag_engine.backends.language_identification import identify_language
+from rag_engine.backends.identify_language import identify_language
 from rag_engine.backends.reader.load import ADAPTER, load_adapter
 from rag_engine.evaluation.datasets import Dataset, read_dataset
 from rag_engine.protocols import Embedder, PassageReader, Reranker, Vectors
-from rag_engine.retrieval.reranking import read_scores
+from rag_engine.retrieval.rerank_passages import read_scores
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types.passage import PassageReading
 

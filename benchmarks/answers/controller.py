@@ -30,7 +30,7 @@ from ingestion.add_files import add_paths
 from rag_engine.config import DATA, ControllerConfig, read_config
 from rag_engine.controller.gather import begin, merge_evidence, search_on
 from rag_engine.controller.memory import Proposition, SubQuestion, place_of
-from rag_engine.controller.read import SentenceReader, StatementReading
+from rag_engine.controller.statements import SentenceReader, StatementReading
 from rag_engine.controller.sub_questions import plan_by_rules
 from rag_engine.engine import Engine, open_engine
 from rag_engine.types.evidence import Evidence, TokenCount

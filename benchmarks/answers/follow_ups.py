@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.report import machine, write_table
-from rag_engine.backends.language_identification import identify_language
+from rag_engine.backends.identify_language import identify_language
 from rag_engine.config import DATA, read_config
 from rag_engine.geography import find_places, load_gazetteer
 from rag_engine.models import Models

@@ -38,7 +38,7 @@ from rag_engine.backends.reranker.load import CrossEncoder, load_reranker, open_
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED, QUANTISED_FILE, packaged_name
 from rag_engine.evaluation.vector_cache import CachedEmbedder, vectors_folder
 from rag_engine.protocols import Embedder, Reranker, Vectors
-from rag_engine.retrieval.reranking import interpolate, rerank
+from rag_engine.retrieval.rerank_passages import interpolate, rerank
 from rag_engine.text.sentences import sentence_spans
 
 # Sets with their languages and what they are read again by; the sentences of scifact's 5,000 abstracts are left out.

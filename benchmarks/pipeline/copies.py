@@ -26,11 +26,11 @@ from unittest import mock
 from benchmarks.report import machine, write_table
 from ingestion.config import DeduplicationConfig
 from ingestion.deduplication import pairs
-from ingestion.deduplication.compare import relate
+from ingestion.deduplication.find_duplicates import relate
 from ingestion.deduplication.signatures import ComparedSource, candidate_of
 from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits
-from ingestion.types.source import Extraction, SeedSource
+from ingestion.types.source import Extraction, ListedSource
 from rag_engine.types.document import ExtractedText
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,7 +102,7 @@ def candidate(code: str, title: str, text: str, date: str) -> ComparedSource:
     size = len(text)
     extracted = ExtractedText(text, 1, (), (), "text/plain", title)
     extraction = Extraction(f"{code} {size}", "text/plain", 1, 0, 0, size, size, title, "en", size)
-    return candidate_of(SeedSource(code), extraction, extracted, text, score=50, date=date, sha256=f"{code} {size}")
+    return candidate_of(ListedSource(code), extraction, extracted, text, score=50, date=date, sha256=f"{code} {size}")
 
 
 def said_of(one: ComparedSource, other: ComparedSource, read: Mapping[str, str], config: DeduplicationConfig) -> str:

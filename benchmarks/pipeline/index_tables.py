@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.report import machine, write_table
-from ingestion.book_index.read import index_of_document
+from ingestion.book_index.index_records import index_of_document
 from ingestion.sandbox.sandbox import Sandbox
 from rag_engine.book_index.anchors import IndexRecord, anchors
 from rag_engine.book_index.matching import IndexedPassage, IndexTerms

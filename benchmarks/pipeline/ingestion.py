@@ -45,13 +45,13 @@ def run_rows(seeds: int, encode: bool) -> tuple[list[list[str]], list[str]]:
         kinds = by_kind(portal.seeds)
     first, second = found.first, found.second
     again = [
-        f"{summary.phase} of {summary.done + summary.skipped + summary.rejected + summary.failed}"
+        f"{summary.phase} of {summary.done + summary.skipped + summary.refused + summary.failed}"
         for summary in second.summaries
     ]
     alone, overhead = found.bare + found.rendering, first.web_seconds - found.bare
     rows = [[f"{seeds:,} seeds, whole run", f"{first.seconds:.1f} s", f"{seeds / first.seconds:.1f} seeds a second"]]
     for summary in first.summaries:
-        done = f"{summary.done} done, {summary.skipped} skipped, {summary.rejected} rejected, {summary.failed} failed"
+        done = f"{summary.done} done, {summary.skipped} skipped, {summary.refused} refused, {summary.failed} failed"
         rows.append([f"- {summary.phase}", f"{summary.seconds:.1f} s", done])
     rows += [
         ["its plain requests by bare httpx", f"{found.bare:.1f} s", f"{len(first.plain)} requests, {THREADS} threads"],

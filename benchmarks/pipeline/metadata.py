@@ -31,8 +31,8 @@ from ingestion.phases.metadata import describe_source
 from ingestion.protocols import LanguageModel
 from ingestion.sandbox.sandbox import Sandbox
 from ingestion.types.description import Description, FieldName
-from ingestion.types.source import Extraction, SeedSource
-from rag_engine.backends.language_identification import identify_language
+from ingestion.types.source import Extraction, ListedSource
+from rag_engine.backends.identify_language import identify_language
 from rag_engine.geography import load_gazetteer
 from rag_engine.text.folding import fold
 
@@ -159,7 +159,7 @@ def _describe(
         warnings=extracted.warnings,
     )
     outcome = describe_source(
-        SeedSource(code=copy.stem, path=str(copy)),
+        ListedSource(code=copy.stem, path=str(copy)),
         extracted,
         extraction,
         reading.properties,

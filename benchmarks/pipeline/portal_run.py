@@ -22,7 +22,7 @@ from benchmarks.pipeline.local_portal import Asked, Portal, Seed
 from ingestion.config import IngestionConfig, read_ingestion_config
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_store import SourceStore
-from ingestion.seeds.read import read_seeds
+from ingestion.source_lists.read_workbook import read_source_list
 from ingestion.tools import open_tools
 from ingestion.types.run import Phase, PhaseSummary, Progress, RunRequest
 from ingestion.web.browser import open_browser
@@ -99,7 +99,7 @@ def measure_run(portal: Portal, folder: Path, embedder: Embedder | None) -> Meas
     # A model that happens to answer on this machine would be what is measured.
     config = replace(read_ingestion_config(), use_model=False)
     started = time.perf_counter()
-    sources = read_seeds(_written(portal.seeds, folder / "seeds.csv"), []).new
+    sources = read_source_list(_written(portal.seeds, folder / "seeds.csv"), []).new
     reading = time.perf_counter() - started
     with closing(Engine(read_config(folder / "workspace"), embedder=embedder)) as engine:
         engine.embedder().encode_passages(["warm up"])

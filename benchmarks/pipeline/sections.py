@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.report import machine, write_table
 from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits
-from rag_engine.chunking.sections.chunks import section_chunks, section_coverage
+from rag_engine.chunking.section.chunks import section_chunks, section_coverage
 from rag_engine.config import DATA, ChunkSizes
 from rag_engine.types.document import ExtractedText
 from rag_engine.types.passage import Parent

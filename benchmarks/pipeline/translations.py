@@ -19,9 +19,9 @@ from pathlib import Path
 
 from benchmarks.report import machine, write_table
 from ingestion.config import DeduplicationConfig
-from ingestion.deduplication.compare import find_twins, join_twins
+from ingestion.deduplication.find_duplicates import find_twins, join_twins
 from ingestion.deduplication.signatures import ComparedSource, candidate_of
-from ingestion.types.source import Extraction, SeedSource
+from ingestion.types.source import Extraction, ListedSource
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.config import read_config
 from rag_engine.types.document import Block, ExtractedText
@@ -60,7 +60,7 @@ def candidate(work: str, language: str, paragraphs: Sequence[str], figures: bool
     code, size = f"{work} {language}", len(text)
     extracted = ExtractedText(text, 1, (), (Block(0, size, 1, "text"),), "text/plain", "")
     extraction = Extraction(code, "text/plain", 1, 0, 0, size, size, "", language, size)
-    return candidate_of(SeedSource(code), extraction, extracted, text, score=50, date="")
+    return candidate_of(ListedSource(code), extraction, extracted, text, score=50, date="")
 
 
 def main() -> None:
@@ -96,7 +96,7 @@ def main() -> None:
             f"`python -m benchmarks.pipeline.translations`; {len(found)} documents (XQuAD's articles in de, en, es, "
             "tr and "
             "thirds of the Declaration of Human Rights in seven languages), by meaning alone: no address, title or "
-            "symbol. The limits of `ingestion/deduplication/compare.py` were chosen on these.",
+            "symbol. The limits of `ingestion/deduplication/find_duplicates.py` were chosen on these.",
         ],
     )
 

@@ -17,7 +17,7 @@ from unittest import mock
 
 from benchmarks.report import machine, write_table
 from rag_engine.backends.encoder.load import load_encoder
-from rag_engine.backends.language_identification import identify_language
+from rag_engine.backends.identify_language import identify_language
 from rag_engine.config import read_config
 from rag_engine.evaluation.configurations import Configuration
 from rag_engine.evaluation.datasets import Dataset, read_dataset

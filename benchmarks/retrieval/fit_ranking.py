@@ -26,14 +26,14 @@ from benchmarks.report import machine, write_table
 from benchmarks.retrieval.measure_sets import STATUTES_IN, XQUAD
 from benchmarks.retrieval.statutes import assemble_statutes
 from rag_engine.backends.encoder.load import load_encoder
-from rag_engine.backends.language_identification import identify_language
+from rag_engine.backends.identify_language import identify_language
 from rag_engine.backends.reranker.load import load_reranker
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED
 from rag_engine.config import DATA, RankingWeights, changed, read_config
 from rag_engine.evaluation.cached_reranker import cached_loader
 from rag_engine.evaluation.configurations import Configuration
 from rag_engine.evaluation.datasets import Dataset, pool_datasets, read_dataset
-from rag_engine.evaluation.metrics import measure
+from rag_engine.evaluation.metric import measure
 from rag_engine.evaluation.rankers import planner, ranker
 from rag_engine.evaluation.temporary_collection import IndexedCorpus, as_document, indexed
 from rag_engine.evaluation.vector_cache import CachedEmbedder, vectors_folder

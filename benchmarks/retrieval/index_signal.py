@@ -21,7 +21,7 @@ from ingestion.add_files import add_paths
 from rag_engine.config import DATA, read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.evaluation.datasets import read_objects
-from rag_engine.evaluation.metrics import per_query_metrics
+from rag_engine.evaluation.metric import per_query_metrics
 from rag_engine.evaluation.significance import Values, paired_difference
 from rag_engine.retrieval.book_index_boost import match_index
 from rag_engine.retrieval.ranking import rank

@@ -14,11 +14,11 @@ import numpy as np
 
 from benchmarks.retrieval.run_files import read_run
 from benchmarks.retrieval.statutes import Run, assemble_statutes
-from rag_engine.backends.language_identification import identify_language
+from rag_engine.backends.identify_language import identify_language
 from rag_engine.config import DATA, Config
 from rag_engine.evaluation.configurations import Configuration
 from rag_engine.evaluation.datasets import Dataset, Qrels, Split, pool_datasets, read_dataset
-from rag_engine.evaluation.metrics import Measured
+from rag_engine.evaluation.metric import Measured
 from rag_engine.evaluation.run_retrieval import RetrievalReport, run_retrieval
 from rag_engine.evaluation.vector_cache import vectors_folder
 from rag_engine.protocols import Embedder

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.retrieval.measure_sets import STATUTES, SetResult
 from benchmarks.retrieval.statutes import score_statutes
-from rag_engine.evaluation.metrics import METRICS
+from rag_engine.evaluation.metric import METRICS
 from rag_engine.evaluation.significance import Difference, Interval
 
 Table = tuple[list[str], list[list[str]]]

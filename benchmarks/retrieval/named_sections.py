@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.report import machine, write_table
 from ingestion.add_files import add_paths
-from rag_engine.chunking.sections.rules import normal_label
+from rag_engine.chunking.section.rules import normal_label
 from rag_engine.config import DATA, read_config
 from rag_engine.engine import Engine, open_engine
 

@@ -21,7 +21,7 @@ from benchmarks.retrieval.page_questions import PageQuestion, gold_questions, ow
 from benchmarks.retrieval.statutes import assemble_statutes
 from ingestion.add_files import add_paths
 from rag_engine.backends.encoder.load import load_encoder
-from rag_engine.backends.language_identification import identify_language
+from rag_engine.backends.identify_language import identify_language
 from rag_engine.config import DATA, RetrievalProfile, changed, read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.evaluation.configurations import Configuration

@@ -28,7 +28,7 @@ from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.filters import Filter
 from rag_engine.retrieval.exact_search import nearest
-from rag_engine.retrieval.profiles import paper_fusion
+from rag_engine.retrieval.fuse_ranks import paper_fusion
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import mark_changed, metadata_json, pack_blocks, pack_lines, pack_text, set_state
 from rag_engine.storage.manifest import manifest_of

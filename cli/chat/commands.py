@@ -160,16 +160,16 @@ def _menu(session: ChatSession, _: str) -> None:
 def _carry_out(session: ChatSession, words: str) -> None:
     """Show the request that words ask for, and run it when the person agrees."""
     from cli.runs import print_summary, understand, watch
-    from ingestion.operations import runs
-    from ingestion.operations.desk import local_person, open_desk
+    from ingestion.acts import runs
+    from ingestion.acts.context import local_person, open_context
 
     # The worker writes the indexes, of which one may be open here.
     session.reopen()
-    desk = open_desk(session.engine, local_person())
-    request = understand(desk, words).request
+    context = open_context(session.engine, local_person())
+    request = understand(context, words).request
     out.print(runs.describe_request(request, len(request.codes)), markup=False)
     if typer.confirm("Do it?", default=False):
-        print_summary(watch(desk, runs.run(desk, request)))
+        print_summary(watch(context, runs.run(context, request)))
 
 
 def _help(session: ChatSession, _: str) -> None:

@@ -26,9 +26,9 @@ def serve(
 ) -> None:
     """Open Sextant in the browser until Ctrl-C: on this machine, or with --host for people who log in."""
     from cli.serve.servers import serving
+    from ingestion.acts.context import local_person, open_context
+    from ingestion.acts.documents import add_sample, resume_erasures
     from ingestion.jobs.uploads import remove_previews
-    from ingestion.operations.desk import local_person, open_desk
-    from ingestion.operations.documents import add_sample, resume_erasures
     from ingestion.status.invented_samples import SAMPLES
 
     with errors_end(as_json):
@@ -38,8 +38,8 @@ def serve(
         signal.signal(number, lambda *_: stop.set())
     with engine_of(workspace, as_json) as engine, serving(engine, port, exposure) as page:
         remove_previews(engine.config.workspace)
-        resume_erasures(open_desk(engine, local_person()))
-        filling = sample and add_sample(open_desk(engine, local_person()), SAMPLES)
+        resume_erasures(open_context(engine, local_person()))
+        filling = sample and add_sample(open_context(engine, local_person()), SAMPLES)
         if as_json:
             here = asdict(page.here)
             print_json({name: here[name] for name in ("process", "address", "since")})

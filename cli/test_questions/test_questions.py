@@ -10,7 +10,7 @@ import typer
 
 from cli.options import AsJson, Workspace
 from cli.runs import watch
-from cli.terminal import desk_of, end_as_json, out, print_json, print_table, warn
+from cli.terminal import context_of, end_as_json, out, print_json, print_table, warn
 
 if TYPE_CHECKING:
     from rag_engine.evaluation.answers.accepted_run import RecordedRun
@@ -32,18 +32,18 @@ def ask_all(
     as_json: AsJson = False,
 ) -> None:
     """Ask every test question now and print the results; a test that was stopped continues."""
-    from ingestion.operations.evaluation import queue_test
+    from ingestion.acts.evaluation import queue_test
     from rag_engine.errors import BackendError
     from rag_engine.evaluation.answers.test_runs import read_test_run
 
-    with desk_of(workspace, as_json) as desk:
-        ended = watch(desk, queue_test(desk, judge, judge_url, repeat))
+    with context_of(workspace, as_json) as context:
+        ended = watch(context, queue_test(context, judge, judge_url, repeat))
         if ended.status == "failed":
             raise BackendError(ended.message)
         if ended.status != "done":
             warn((f"Run {ended.id} is {ended.status}; the same command continues it.",))
             raise typer.Exit(130)
-        _print_run(read_test_run(desk.workspace, str(ended.results[0]["id"])), as_json)
+        _print_run(read_test_run(context.workspace, str(ended.results[0]["id"])), as_json)
         warn(tuple(filter(None, (ended.message,))))
 
 
@@ -55,11 +55,11 @@ def results(
     as_json: AsJson = False,
 ) -> None:
     """Print the results of a run; --export writes it question by question."""
+    from ingestion.acts.evaluation import exported_results
     from ingestion.dataset.export import write_file
-    from ingestion.operations.evaluation import exported_results
 
-    with desk_of(workspace, as_json) as desk:
-        found = _run(desk.workspace, run)
+    with context_of(workspace, as_json) as context:
+        found = _run(context.workspace, run)
         if table is not None:
             write_file(table, exported_results(found))
         _print_run(found, as_json)
@@ -70,8 +70,8 @@ def runs(workspace: Workspace = None, as_json: AsJson = False) -> None:
     """List the runs that were kept, the latest first."""
     from rag_engine.evaluation.answers.test_runs import list_test_runs
 
-    with desk_of(workspace, as_json) as desk:
-        found = list_test_runs(desk.workspace)
+    with context_of(workspace, as_json) as context:
+        found = list_test_runs(context.workspace)
     end_as_json(as_json, {"runs": [asdict(one) for one in found]})
     table = ("run", "questions", "model", "index")
     print_table(table, ((one.id, one.questions, one.model, one.generation) for one in found))
@@ -87,8 +87,8 @@ def compare(
     """Compare two runs question by question."""
     from rag_engine.evaluation.answers.test_results import MEASURES, compare_tests, describe_chance, describe_result
 
-    with desk_of(workspace, as_json) as desk:
-        found = compare_tests(_run(desk.workspace, before).run, _run(desk.workspace, after).run)
+    with context_of(workspace, as_json) as context:
+        found = compare_tests(_run(context.workspace, before).run, _run(context.workspace, after).run)
     changes = [
         {
             "question": one.after.question,
@@ -119,10 +119,10 @@ def import_file(
     as_json: AsJson = False,
 ) -> None:
     """Take over questions of a file; one with a known id replaces it."""
-    from ingestion.operations.evaluation import import_questions
+    from ingestion.acts.evaluation import import_questions
 
-    with desk_of(workspace, as_json) as desk:
-        found = import_questions(desk, file)
+    with context_of(workspace, as_json) as context:
+        found = import_questions(context, file)
     end_as_json(as_json, asdict(found))
     out.print(f"{found.added} added, {found.replaced} replaced.")
     warn(tuple(f"{document} is not in the collection." for document in found.missing))
@@ -135,10 +135,10 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write the test questions to a file that `import` and `sextant eval answers` read."""
-    from ingestion.operations.evaluation import export_questions
+    from ingestion.acts.evaluation import export_questions
 
-    with desk_of(workspace, as_json) as desk:
-        count = export_questions(desk, file)
+    with context_of(workspace, as_json) as context:
+        count = export_questions(context, file)
     end_as_json(as_json, {"path": str(file), "questions": count})
     out.print(f"Wrote {count} questions to {file}.", markup=False)
 
@@ -146,10 +146,10 @@ def export(
 @app.command("keep-good")
 def keep_good(workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Keep every answer that was rated good as a test question."""
-    from ingestion.operations.evaluation import keep_good_answers
+    from ingestion.acts.evaluation import keep_good_answers
 
-    with desk_of(workspace, as_json) as desk:
-        kept = keep_good_answers(desk)
+    with context_of(workspace, as_json) as context:
+        kept = keep_good_answers(context)
     end_as_json(as_json, {"kept": [asdict(one) for one in kept]})
     for one in kept:
         out.print(one.question, markup=False, soft_wrap=True)

@@ -13,17 +13,17 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ingestion import workspace as folders
-from ingestion.catalogues.read import lists_records
+from ingestion.catalogues.catalogue_api import lists_records
+from ingestion.disk_full import raise_of_own_disk
 from ingestion.extraction.file_type import content_type
 from ingestion.file_names import check_size, file_hash, place_for, safe_code, slug_of
 from ingestion.navigation.fetch import Content, ContentFetcher
 from ingestion.navigation.link_choice import RankedLink, expected_languages, why_off_topic
 from ingestion.navigation.page_kind import PageVerdict, page_kind
-from ingestion.own_disk import raise_of_own_disk
 from ingestion.records.quarantine import file_of
 from ingestion.tools import Tools
 from ingestion.types.outcome import Outcome, Refusal
-from ingestion.types.source import Download, SeedSource, Validators
+from ingestion.types.source import Download, ListedSource, Validators
 from ingestion.web.link_vocabulary import load_page_words
 from ingestion.web.links import PageLink, absolute, file_name_of, promises_file, says_nothing
 from ingestion.web.page import Page, saved_page
@@ -39,7 +39,7 @@ _MOST_HOPS, _MOST_CANDIDATES, _MOST_REQUESTS = 3, 3, 10
 class _Request:
     """An acquisition under way: its source, the file that was there before, and where it has been."""
 
-    source: SeedSource
+    source: ListedSource
     tools: Tools
     fetcher: ContentFetcher
     before: Download | None
@@ -48,7 +48,7 @@ class _Request:
     notes: list[Message] = field(default_factory=list)
 
 
-def acquire(source: SeedSource, tools: Tools, *, before: Download | None, now: str) -> Outcome:
+def acquire(source: ListedSource, tools: Tools, *, before: Download | None, now: str) -> Outcome:
     """Return the outcome with the Download of the source's document as evidence.
 
     A directory gives Outcome("skipped", "directory") with a Download without a file, for the portals to explore. With
@@ -74,10 +74,10 @@ def acquire(source: SeedSource, tools: Tools, *, before: Download | None, now: s
 def _with_former(asked: _Request, outcome: Outcome) -> Outcome:
     """Return the outcome; without success it keeps the former file, if there is one."""
     before = asked.before
-    if outcome.status not in ("failed", "rejected") or before is None or not _is_there(asked, before):
+    if outcome.status not in ("failed", "refused") or before is None or not _is_there(asked, before):
         return outcome
     vanished = bool(asked.source.path) and outcome.reason == "file_missing"
-    if outcome.status == "rejected" and not vanished:
+    if outcome.status == "refused" and not vanished:
         # What an address gives no longer is still what it gave.
         return Outcome("failed", outcome.reason, _joined(outcome.message, [Message("The local file is kept.")]), before)
     kept = Message("The file of {date} is kept.", date=before.retrieved[:10])
@@ -99,7 +99,7 @@ def _local(asked: _Request, fetched: Path) -> Outcome:
         raise Refusal(
             "file_missing",
             "{file} cannot be read: {error}.",
-            rejected=False,
+            refused=False,
             file=source.path,
             error=Message(error.strerror or ""),
         ) from error
@@ -200,7 +200,7 @@ def _landed(
         raise next((failure for failure in failures if failure.retryable), failures[0])
     made = replace(_download(asked, got, way, new[0].link.name), kind="landing")
     message = Message("{url} offers nothing on the subject: {why}", url=page.address, why=join_messages(refused))
-    return Outcome("rejected", "off_topic", _joined(message, asked.notes), made)
+    return Outcome("refused", "off_topic", _joined(message, asked.notes), made)
 
 
 def _called(link: PageLink, page: Page) -> PageLink:

@@ -19,8 +19,8 @@ from ingestion.records.erasures import begun_erasures
 from ingestion.records.source_store import SourceStore
 from rag_engine import workspace as paths
 from rag_engine.atomic_write import replacing
+from rag_engine.damaged_files import kept_aside, set_aside
 from rag_engine.errors import WorkspaceError
-from rag_engine.set_aside import kept_aside, set_aside
 from rag_engine.storage.catalog import mark_changed, open_catalog, set_state
 from rag_engine.storage.log import latest_lines, log_documents, logged_encoder
 from rag_engine.storage.schema import documents

@@ -14,7 +14,7 @@ from pathlib import Path
 import sqlalchemy as sql
 
 from ingestion.backup.archive import Advance, ArchiveManifest, opened_archive, unpack
-from ingestion.backup.back_up import require_space
+from ingestion.backup.backup import require_space
 from ingestion.backup.check_catalog import check_foreign_paths, check_foreign_values
 from ingestion.backup.contents import CATALOG
 from ingestion.backup.copy_catalog import NO_OTHER, copy_catalog, no_catalog
@@ -201,10 +201,10 @@ def _end_runs(connection: sqlite3.Connection) -> tuple[str, ...]:
 
     A backup that the worker made holds the run that made it, which is done.
     """
-    connection.execute(f"UPDATE runs SET status = 'done' WHERE action = 'backup' AND {_UNENDED}")  # noqa: S608 - fixed
-    cancelled = connection.execute(f"SELECT action FROM runs WHERE {_UNENDED} ORDER BY id").fetchall()  # noqa: S608
+    connection.execute(f"UPDATE runs SET status = 'done' WHERE kind = 'backup' AND {_UNENDED}")  # noqa: S608 - fixed
+    cancelled = connection.execute(f"SELECT kind FROM runs WHERE {_UNENDED} ORDER BY id").fetchall()  # noqa: S608
     connection.execute(f"UPDATE runs SET status = 'cancelled', message = ? WHERE {_UNENDED}", (_CANCELLED,))  # noqa: S608
-    return tuple(str(action) for (action,) in cancelled)
+    return tuple(str(kind) for (kind,) in cancelled)
 
 
 def _quoted(path: str) -> str:

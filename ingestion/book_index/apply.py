@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path, PurePosixPath
 
+from ingestion.book_index.index_records import index_of_file
 from ingestion.book_index.page_numbers import PageNumbers, page_numbers
-from ingestion.book_index.read import index_of_file
 from ingestion.file_reading import ExtractionLimits
 from ingestion.protocols import Extractor
 from rag_engine import workspace as paths

@@ -25,8 +25,8 @@ from ingestion.dataset.columns import (
 from ingestion.dataset.decisions import LicenceChoice, Wrong, read_decisions
 from ingestion.records.document_corrections import Correction
 from ingestion.records.source_record import SourceRecord
-from ingestion.spreadsheets.read import read_rows
-from ingestion.spreadsheets.row import RejectedRow, Row, column_letter
+from ingestion.spreadsheets.list_rows import read_rows
+from ingestion.spreadsheets.row import RefusedRow, Row, column_letter
 from ingestion.spreadsheets.workbook_writer import storable, without_apostrophe
 from ingestion.status.document_fields import shown_values
 from ingestion.types.description import LIST_FIELDS, FieldName
@@ -46,7 +46,7 @@ _READ_ELSEWHERE = ("Document_Code", DECISION, NOTE)
 _DECIDED_ELSEWHERE = {
     "License": Message("the licence is decided in the column {column}", column=DECISION),
     LIGHT: Message("the licence is decided in the column {column}", column=DECISION),
-    "Source": Message("the address of a source stays; add the other one as a separate seed"),
+    "Source": Message("the address of a source stays; add the other one as a separate source"),
 }
 
 
@@ -56,7 +56,7 @@ class CorrectionReport:
 
     corrections: tuple[Correction, ...]
     unchanged: int
-    rejected: tuple[RejectedRow, ...] = ()
+    refused: tuple[RefusedRow, ...] = ()
     warnings: tuple[Message, ...] = ()
     decisions: tuple[LicenceChoice, ...] = ()
 
@@ -70,17 +70,17 @@ def read_corrections(
 ) -> CorrectionReport:
     """Return the changed cells of an edited workbook or CSV of the dataset.
 
-    A cell whose value somebody else has changed since the export is rejected, unless both say the same. A file without
+    A cell whose value somebody else has changed since the export is refused, unless both say the same. A file without
     the exported values (every CSV) is compared with the present values. An emptied cell empties its field. Decisions on
     licences are read from every sheet with a column for them. With a vocabulary, labels are matched without regard to
-    case and accents and everything else is rejected. InputError if the file has no column Document_Code.
+    case and accents and everything else is refused. InputError if the file has no column Document_Code.
     """
     everything = list(read_rows(path))
     rows, exported = _sheet_rows(everything)
-    header, columns, rejected = _read_header(path, rows)
+    header, columns, refused = _read_header(path, rows)
     by_code = {record.source.code.casefold(): record for record in source_records}
     decisions, undecided = read_decisions(everything, by_code, exported)
-    rejected += undecided
+    refused += undecided
     decided = {one.code for one in decisions}
     corrections: list[Correction] = []
     seen: dict[str, str] = {}
@@ -92,7 +92,7 @@ def read_corrections(
         code = without_apostrophe(row.cell(columns["Document_Code"]))
         record = by_code.get(code.casefold())
         if reason := _why_not(code, record, seen):
-            rejected.append(RejectedRow(row.place, reason))
+            refused.append(RefusedRow(row.place, reason))
             continue
         assert record is not None
         seen[code.casefold()] = row.place
@@ -100,7 +100,7 @@ def read_corrections(
         changed, wrong = _Comparison(row, record, columns, before, vocabulary or {}).read(foreign)
         for field, values in changed.items():
             corrections.append(Correction(record.source.code, field, values, author, "", when))
-        rejected += wrong
+        refused += wrong
         unchanged += not (changed or wrong or record.source.code in decided)
         blind |= before is None and bool(changed)
     warnings = [
@@ -121,7 +121,7 @@ def read_corrections(
                 sheet=EXPORTED,
             )
         )
-    return CorrectionReport(tuple(corrections), unchanged, tuple(rejected), tuple(warnings), tuple(decisions))
+    return CorrectionReport(tuple(corrections), unchanged, tuple(refused), tuple(warnings), tuple(decisions))
 
 
 def _sheet_rows(rows: Sequence[Row]) -> tuple[list[Row], dict[str, dict[str, str]]]:
@@ -136,7 +136,7 @@ def _sheet_rows(rows: Sequence[Row]) -> tuple[list[Row], dict[str, dict[str, str
     return [row for row in rows if row.sheet == chosen], exported
 
 
-def _read_header(path: Path, rows: Sequence[Row]) -> tuple[Row, dict[str, int], list[RejectedRow]]:
+def _read_header(path: Path, rows: Sequence[Row]) -> tuple[Row, dict[str, int], list[RefusedRow]]:
     """Return the header row, the place of each column of ours in it, and the columns that are not ours."""
     names = {heading_key(column.name): column.name for column in COLUMNS}
     for row in rows[:_HEADER_WITHIN]:
@@ -144,24 +144,24 @@ def _read_header(path: Path, rows: Sequence[Row]) -> tuple[Row, dict[str, int], 
         if heading_key("Document_Code") not in headings:
             continue
         columns: dict[str, int] = {}
-        rejected: list[RejectedRow] = []
+        refused: list[RefusedRow] = []
         for place, heading in enumerate(headings):
             where = join_messages([row.sheet, Message("column {which}", which=column_letter(place))], ", ")
             if heading in names and names[heading] not in columns:
                 columns[names[heading]] = place
             elif heading in names:
-                rejected.append(
-                    RejectedRow(
+                refused.append(
+                    RefusedRow(
                         where, Message("repeats the column {column}; the first one was read", column=names[heading])
                     )
                 )
             elif heading:
-                rejected.append(
-                    RejectedRow(
+                refused.append(
+                    RefusedRow(
                         where, Message("“{column}” is no column of the dataset", column=row.cells[place].strip())
                     )
                 )
-        return row, columns, rejected
+        return row, columns, refused
     seen = ", ".join(cell for cell in (rows[0].cells if rows else ()) if cell)[:200] or "nothing"
     raise InputError(
         "{file} has no column Document_Code. Seen: {seen}.",
@@ -173,9 +173,9 @@ def _read_header(path: Path, rows: Sequence[Row]) -> tuple[Row, dict[str, int], 
 
 def _why_not(code: str, record: SourceRecord | None, seen: Mapping[str, str]) -> Message:
     if not code:
-        return Message("no Document_Code; a new document comes in as a seed")
+        return Message("no Document_Code; a new document comes in as a source")
     if record is None:
-        return Message("no source has the code {code}; a new document comes in as a seed", code=code)
+        return Message("no source has the code {code}; a new document comes in as a source", code=code)
     if code.casefold() in seen:
         return Message("repeats the code {code} of {place}, which was read", code=code, place=seen[code.casefold()])
     return NO_MESSAGE
@@ -201,10 +201,10 @@ class _Comparison:
     exported: Mapping[str, str] | None
     vocabulary: FieldVocabulary
 
-    def read(self, foreign: dict[str, int]) -> tuple[dict[FieldName, tuple[str, ...]], list[RejectedRow]]:
+    def read(self, foreign: dict[str, int]) -> tuple[dict[FieldName, tuple[str, ...]], list[RefusedRow]]:
         """Return the fields that a person changed, with their new values, and the cells that cannot be taken."""
         edits: dict[FieldName, _Edit] = {}
-        wrong: list[RejectedRow] = []
+        wrong: list[RefusedRow] = []
         for column in COLUMNS:
             place = self.columns.get(column.name)
             if place is None or column.name in _READ_ELSEWHERE or self._is_as_before(column, place):
@@ -219,14 +219,14 @@ class _Comparison:
                     continue
                 self._add(column, place, edits)
             except Wrong as error:
-                wrong.append(RejectedRow(join_messages([self.row.place, column.name], ", "), error.why))
+                wrong.append(RefusedRow(join_messages([self.row.place, column.name], ", "), error.why))
         changed: dict[FieldName, tuple[str, ...]] = {}
         present = shown_values(self.record)
         for field, edit in edits.items():
             if edit.values in (present[field], _said(self.record, field)):
                 continue
             if _even(edit.exported) != _even(edit.present):
-                wrong.append(RejectedRow(join_messages([self.row.place, edit.column], ", "), _clash(edit)))
+                wrong.append(RefusedRow(join_messages([self.row.place, edit.column], ", "), _clash(edit)))
                 continue
             changed[field] = edit.values
         return changed, wrong

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ingestion.dataset.columns import DECISION, LIGHT, NOTE, heading_key
 from ingestion.records.source_record import SourceRecord
-from ingestion.spreadsheets.row import RejectedRow, Row
+from ingestion.spreadsheets.row import RefusedRow, Row
 from ingestion.spreadsheets.workbook_writer import without_apostrophe
 from rag_engine.messages import Message, join_messages
 
@@ -36,7 +36,7 @@ class Wrong(Exception):  # noqa: N818 - never leaves the loop over rows and cell
 
 def read_decisions(
     rows: Sequence[Row], records: Mapping[str, SourceRecord], exported: Mapping[str, Mapping[str, str]]
-) -> tuple[list[LicenceChoice], list[RejectedRow]]:
+) -> tuple[list[LicenceChoice], list[RefusedRow]]:
     """Return the decisions in all sheets that have a column for them, and what could not be taken.
 
     `records` are by folded code, and so is `exported`, the content of the file when it was written. A decision that is
@@ -44,7 +44,7 @@ def read_decisions(
     """
     columns: dict[str, dict[str, int]] = {}
     made: dict[str, LicenceChoice] = {}
-    rejected: list[RejectedRow] = []
+    refused: list[RefusedRow] = []
     for row in rows:
         if row.sheet not in columns:
             if header := _header(row):
@@ -55,8 +55,8 @@ def read_decisions(
             if choice is not None and made.setdefault(choice.code, choice) != choice:
                 raise Wrong(Message("decides otherwise on {code} than a row before, which was read", code=choice.code))
         except Wrong as error:
-            rejected.append(RejectedRow(join_messages([row.place, DECISION], ", "), error.why))
-    return list(made.values()), rejected
+            refused.append(RefusedRow(join_messages([row.place, DECISION], ", "), error.why))
+    return list(made.values()), refused
 
 
 def _header(row: Row) -> dict[str, int]:

@@ -23,7 +23,7 @@ from rag_engine.text.wording import ENGLISH, Wording
 SUFFIXES = (".xlsx", ".csv", ".jsonl", ".bib", ".ris")
 _LINKED = ("http://", "https://")
 _FILLS = {"GREEN": "C6EFCE", "YELLOW": "FFEB9C", "RED": "FFC7CE"}
-_ORIGINS = {"model": "language model", "rule": "rule", "person": "a person", "seed": "list of sources"}
+_ORIGINS = {"model": "language model", "rule": "rule", "person": "a person", "list": "list of sources"}
 # Foreign text may hold half of a surrogate pair, which no file can.
 _UTF8 = ("utf-8", "replace")
 
@@ -170,7 +170,7 @@ def _sheet(name: str, columns: tuple[tuple[str, int], ...]) -> Sheet:
 def _exported(main: Sheet, beside: Sheet) -> Sheet:
     """Return what was written, once more and out of sight.
 
-    Without the addresses, which make a row look like a seed.
+    Without the addresses, which make a row look like a source.
 
     Of the sources that are no documents, the licence statuses: on them a decision rests.
     """

@@ -14,7 +14,7 @@ from datasketch import MinHash
 from numpy.typing import NDArray
 
 from ingestion.deduplication.versions import consolidation_date
-from ingestion.types.source import Extraction, SeedSource
+from ingestion.types.source import Extraction, ListedSource
 from ingestion.web.urls import registered_name
 from rag_engine.types.document import ExtractedText
 
@@ -94,7 +94,7 @@ class ComparedSource:
 
 
 def candidate_of(
-    source: SeedSource,
+    source: ListedSource,
     extraction: Extraction,
     extracted: ExtractedText,
     cleaned: str,

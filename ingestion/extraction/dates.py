@@ -16,7 +16,7 @@ from ingestion.extraction.date_patterns import WrittenDate, month_leads, numeric
 from ingestion.file_reading import FileProperties
 from ingestion.patterns import load_patterns
 from ingestion.types.description import FieldValue, surest
-from ingestion.types.source import SeedSource
+from ingestion.types.source import ListedSource
 from rag_engine.types.document import Block, ExtractedText, Line
 
 _EARLIEST = 1700
@@ -43,7 +43,7 @@ _ADDRESS = re.compile(r"(?<!\d)((?:1[89]|20)\d\d)(?:([-_/.]?)(0[1-9]|1[0-2])(?:\
 
 
 def find_dates(
-    extracted: ExtractedText, source: SeedSource, declared: FileProperties, language: str, *, today: date
+    extracted: ExtractedText, source: ListedSource, declared: FileProperties, language: str, *, today: date
 ) -> list[FieldValue]:
     """Return the dates that may be the document's own, the likeliest first, with the lines that say them.
 
@@ -65,7 +65,7 @@ def find_dates(
     return [replace(one, confidence=round(min(0.97, one.confidence), 2)) for one in likely]
 
 
-def _month_leads(text: str, source: SeedSource, declared: FileProperties, language: str) -> bool | None:
+def _month_leads(text: str, source: ListedSource, declared: FileProperties, language: str) -> bool | None:
     """Return whether 2/3/2022 is the third of February.
 
     By the page's locale, its address, its words, other dates.
@@ -252,7 +252,7 @@ def _declared(declared: FileProperties, media_type: str) -> Iterator[FieldValue]
         yield _guess(declared.created, f"The file was made on {declared.created}.", None, 0.22)
 
 
-def _addressed(source: SeedSource) -> Iterator[FieldValue]:
+def _addressed(source: ListedSource) -> Iterator[FieldValue]:
     """Yield the dates in an address or a file's name, /2021/07/report.pdf or plan_2021-07.pdf."""
     for where, name in (("address", unquote(urlsplit(source.url).path)), ("file name", source.path)):
         for match in _ADDRESS.finditer(name[-300:]):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ingestion import workspace as folders
-from ingestion.jobs.queue import JobQueue, Run
+from ingestion.jobs.queue import Job, JobQueue
 from rag_engine import workspace as paths
 from rag_engine.atomic_write import bound_log
 from rag_engine.config import ROOT
@@ -62,16 +62,16 @@ def _ended_with_error(workspace: Path) -> list[int]:
     return [process.pid] if process is not None and (process.poll() or 0) > 0 else []
 
 
-def follow(engine: Engine, id: int, seen: Callable[[Run], None] = lambda _: None) -> Run:
+def follow(engine: Engine, id: int, seen: Callable[[Job], None] = lambda _: None) -> Job:
     """Return the run as it ended; `seen` gets it at every look. A worker is started where none is at it.
 
     WorkspaceError if workers end with an error and cannot report it.
     """
     jobs, workspace = JobQueue(engine.catalog), engine.config.workspace
     broken: set[int] = set()
-    while (run := jobs.find(id)) is not None and run.active:
-        seen(run)
-        if not run.alive:
+    while (job := jobs.find(id)) is not None and job.active:
+        seen(job)
+        if not job.alive:
             broken.update(_ended_with_error(workspace))
             ensure_worker(workspace)
         if len(broken) >= _MOST_BROKEN:
@@ -82,18 +82,18 @@ def follow(engine: Engine, id: int, seen: Callable[[Run], None] = lambda _: None
                 log=workspace / "worker.log",
             )
         time.sleep(_LOOK_SECONDS)
-    if run is None:
+    if job is None:
         raise WorkspaceError("Run {id} is not in the workspace any more.", id=id)
-    seen(run)
-    return run
+    seen(job)
+    return job
 
 
 def end_worker(engine: Engine, seconds: float) -> bool:
     """Cancel the run of the worker; return whether no worker is left within `seconds`."""
     jobs = JobQueue(engine.catalog)
-    for run in jobs.runs():
-        if run.status == "running":
-            jobs.cancel(run.id)
+    for job in jobs.runs():
+        if job.status == "running":
+            jobs.cancel(job.id)
     return folders.await_worker(engine.config.workspace, seconds)
 
 

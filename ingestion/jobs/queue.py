@@ -29,7 +29,7 @@ runs = sql.Table(
     "runs",
     TABLES,
     sql.Column("id", sql.Integer, primary_key=True, autoincrement=True),
-    sql.Column("action", sql.String, nullable=False),
+    sql.Column("kind", sql.String, nullable=False),
     sql.Column("arguments", sql.String, nullable=False),
     sql.Column("status", sql.String, nullable=False, index=True),
     sql.Column("progress", sql.String, nullable=False, default=""),
@@ -45,11 +45,11 @@ runs = sql.Table(
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Job:
     """A piece of work: its request, its person, its progress and its result."""
 
     id: int
-    action: str
+    kind: str
     arguments: Mapping[str, Any]
     status: RunStatus
     progress: Progress | None
@@ -99,29 +99,29 @@ class JobQueue:
             if "person" not in {column["name"] for column in sql.inspect(connection).get_columns(runs.name)}:
                 connection.execute(sql.text("ALTER TABLE runs ADD COLUMN person VARCHAR NOT NULL DEFAULT ''"))
 
-    def queue(self, action: str, arguments: Mapping[str, Any], person: Person = LOCAL) -> int:
+    def queue(self, kind: str, arguments: Mapping[str, Any], person: Person = LOCAL) -> int:
         """Put a run that a person asks for in the queue and return its number."""
-        values = {"action": action, "arguments": json.dumps(arguments), "status": "queued", "queued": now()}
+        values = {"kind": kind, "arguments": json.dumps(arguments), "status": "queued", "queued": now()}
         values["person"] = json.dumps(asdict(person))
         with self._catalog.begin() as connection:
             inserted = connection.execute(sql.insert(runs).values(values)).inserted_primary_key
         return int(inserted[0])
 
-    def runs(self, limit: int = 20) -> list[Run]:
+    def runs(self, limit: int = 20) -> list[Job]:
         """Return the latest runs, newest first."""
         return [_run(row) for row in self._catalog.read(sql.select(runs).order_by(runs.c.id.desc()).limit(limit))]
 
-    def finished(self) -> list[Run]:
+    def finished(self) -> list[Job]:
         """Return all runs that have ended, oldest first."""
         ended = runs.c.status.not_in(("queued", "running", "paused"))
         return [_run(row) for row in self._catalog.read(sql.select(runs).where(ended).order_by(runs.c.id))]
 
-    def unfinished(self) -> list[Run]:
+    def unfinished(self) -> list[Job]:
         """Return all runs that are at work, wait or are paused, oldest first."""
         begun = runs.c.status.in_(("queued", "running", "paused"))
         return [_run(row) for row in self._catalog.read(sql.select(runs).where(begun).order_by(runs.c.id))]
 
-    def find(self, id: int) -> Run | None:
+    def find(self, id: int) -> Job | None:
         """Return the run with this number, or None."""
         if not 0 < id < 2**63:
             # No database can be asked for it.
@@ -134,15 +134,15 @@ class JobQueue:
         active = runs.c.status.in_(("queued", "running"))
         return bool(self._catalog.read(sql.select(runs.c.id).where(active).limit(1)))
 
-    def next(self) -> Run | None:
+    def next(self) -> Job | None:
         """Take up the oldest run that waits or that a dead worker left; the attempt is counted."""
         dead = sql.and_(runs.c.status == "running", runs.c.heartbeat < time.time() - DEAD_AFTER_SECONDS)
         waiting = sql.select(runs).where(sql.or_(runs.c.status == "queued", dead)).order_by(runs.c.id).limit(1)
         rows = self._catalog.read(waiting)
         if not rows:
             return None
-        run = _run(rows[0])
-        return self._set(run.id, status="running", started=now(), heartbeat=time.time(), attempts=run.attempts + 1)
+        job = _run(rows[0])
+        return self._set(job.id, status="running", started=now(), heartbeat=time.time(), attempts=job.attempts + 1)
 
     def take_over(self) -> None:
         """Have running runs taken up again: their worker is dead, as the one worker knows that calls this."""
@@ -157,10 +157,10 @@ class JobQueue:
         """Note that the run has got somewhere, so that being interrupted now does not count against it."""
         self._set(id, attempts=1)
 
-    def finish(self, id: int, status: RunStatus, results: Sequence[object], message: str = "") -> Run:
+    def finish(self, id: int, status: RunStatus, results: Sequence[object], message: str = "") -> Job:
         """Record the end of the run and return it; the title of its last source is not kept."""
-        run = self.find(id)
-        progress = _at_rest(run.progress if run else None, status)
+        job = self.find(id)
+        progress = _at_rest(job.progress if job else None, status)
         return self._set(id, status=status, results=dump_json(results), message=message, progress=progress)
 
     def forget_current(self) -> None:
@@ -170,20 +170,20 @@ class JobQueue:
         may repeat the text that it was given.
         """
         for row in self._catalog.read(sql.select(runs).where(runs.c.progress != "")):
-            run = _run(row)
-            self._set(run.id, progress=_at_rest(run.progress, run.status))
+            job = _run(row)
+            self._set(job.id, progress=_at_rest(job.progress, job.status))
         failed = sql.and_(
             runs.c.status == "failed",
-            runs.c.action.in_([name for name, kind in KINDS.items() if kind.reads]),
+            runs.c.kind.in_([name for name, kind in KINDS.items() if kind.reads]),
             runs.c.message != "",
         )
         with self._catalog.begin() as connection:
             connection.execute(sql.update(runs).where(failed).values(message=""))
-        for row in self._catalog.read(sql.select(runs).where(runs.c.action == "ground", runs.c.message != "")):
-            run = _run(row)
-            if any(one.get("failure") for one in run.results):
-                results = [{**one, "failure": ""} for one in run.results]
-                self._set(run.id, results=dump_json(results), message="")
+        for row in self._catalog.read(sql.select(runs).where(runs.c.kind == "ground", runs.c.message != "")):
+            job = _run(row)
+            if any(one.get("failure") for one in job.results):
+                results = [{**one, "failure": ""} for one in job.results]
+                self._set(job.id, results=dump_json(results), message="")
 
     def cancel(self, id: int, message: str = "") -> None:
         """End a waiting run at once with the message, a running one after the file it is at."""
@@ -208,13 +208,13 @@ class JobQueue:
             aside = sql.and_(runs.c.id == id, runs.c.status == "paused")
             connection.execute(sql.update(runs).where(aside).values(status="queued", attempts=0))
 
-    def _set(self, id: int, **values: object) -> Run:
+    def _set(self, id: int, **values: object) -> Job:
         with self._catalog.begin() as connection:
             connection.execute(sql.update(runs).where(runs.c.id == id).values(values))
             return _run(connection.execute(sql.select(runs).where(runs.c.id == id)).one())
 
 
-def _run(row: Sequence[Any]) -> Run:
+def _run(row: Sequence[Any]) -> Job:
     values = dict(zip(runs.c.keys(), row, strict=True))
     decoded = {
         "arguments": json.loads(values["arguments"]),
@@ -222,7 +222,7 @@ def _run(row: Sequence[Any]) -> Run:
         "progress": _progress(values["progress"]),
         "person": Person(**json.loads(values["person"])) if values["person"] else LOCAL,
     }
-    return Run(**values | decoded)
+    return Job(**values | decoded)
 
 
 def _at_rest(progress: Progress | None, status: RunStatus) -> str:

@@ -10,12 +10,12 @@ from typing import IO
 
 from ingestion import workspace as folders
 from ingestion.file_names import file_hash, safe_name
-from ingestion.jobs.queue import JobQueue, Run
+from ingestion.jobs.queue import Job, JobQueue
 from rag_engine.atomic_write import replacing
 from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.workspace import is_inside
 
-_SETTLED = ("indexed", "unchanged", "rejected")
+_SETTLED = ("indexed", "unchanged", "refused")
 
 
 def keep_upload(workspace: Path, name: str, data: IO[bytes], *, to_add: bool = True) -> Path:
@@ -48,10 +48,10 @@ def is_upload(workspace: Path, path: str) -> bool:
     return folder.parent == folders.uploads(workspace) and is_inside(folder.parent, folder)
 
 
-def remove_finished(workspace: Path, run: Run) -> None:
+def remove_finished(workspace: Path, job: Job) -> None:
     """Remove the uploads of a finished run that the collection holds or that can never be read."""
-    for path in _uploads(workspace, run):
-        if upload_name(workspace, path) in _finished(run):
+    for path in _uploads(workspace, job):
+        if upload_name(workspace, path) in _finished(job):
             shutil.rmtree(Path(path).parent, ignore_errors=True)
 
 
@@ -59,8 +59,8 @@ def remove_leftovers(workspace: Path, jobs: JobQueue) -> None:
     """Remove leftovers of a worker that was killed after a run."""
     folder = folders.uploads(workspace)
     if folder.is_dir() and any(folder.iterdir()):
-        for run in jobs.finished():
-            remove_finished(workspace, run)
+        for job in jobs.finished():
+            remove_finished(workspace, job)
 
 
 def remove_erased(workspace: Path, jobs: JobQueue, document_id: str) -> None:
@@ -68,19 +68,19 @@ def remove_erased(workspace: Path, jobs: JobQueue, document_id: str) -> None:
 
     Without this, an upload that could not be added would stay.
     """
-    awaited = {path for run in jobs.unfinished() for path in _uploads(workspace, run)}
+    awaited = {path for job in jobs.unfinished() for path in _uploads(workspace, job)}
     for path in folders.uploads(workspace).glob("*/*"):
         left = str(path) not in awaited and is_upload(workspace, str(path)) and path.is_file()
         if left and file_hash(path).startswith(document_id):
             shutil.rmtree(path.parent, ignore_errors=True)
 
 
-def kept_uploads(workspace: Path, run: Run) -> Message:
+def kept_uploads(workspace: Path, job: Job) -> Message:
     """Return a sentence on the uploads that stay in the workspace after the run, for the person.
 
     Empty when there are none.
     """
-    kept = [Path(path) for path in _uploads(workspace, run) if upload_name(workspace, path) not in _finished(run)]
+    kept = [Path(path) for path in _uploads(workspace, job) if upload_name(workspace, path) not in _finished(job)]
     names = ", ".join(path.name for path in kept if path.exists())
     if not names:
         return NO_MESSAGE
@@ -91,9 +91,9 @@ def kept_uploads(workspace: Path, run: Run) -> Message:
     )
 
 
-def _uploads(workspace: Path, run: Run) -> Iterator[str]:
-    return (path for path in run.arguments.get("paths", ()) if is_upload(workspace, path))
+def _uploads(workspace: Path, job: Job) -> Iterator[str]:
+    return (path for path in job.arguments.get("paths", ()) if is_upload(workspace, path))
 
 
-def _finished(run: Run) -> set[str]:
-    return {str(result["path"]) for result in run.results if result.get("status") in _SETTLED}
+def _finished(job: Job) -> set[str]:
+    return {str(result["path"]) for result in job.results if result.get("status") in _SETTLED}

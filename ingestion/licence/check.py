@@ -20,7 +20,7 @@ from ingestion.licence.table import load_licences, score_of, tidy_text
 from ingestion.prompts import LICENCE_RULES, LICENCE_SCHEMA, licence_message
 from ingestion.types.licence import LicenceMark, LicenceVerdict, Light
 from ingestion.types.outcome import Outcome, OutcomeReason, OutcomeStatus, Refusal
-from ingestion.types.source import Fetched, SeedSource
+from ingestion.types.source import Fetched, ListedSource
 from ingestion.web.trusted_domains import domain_mark
 from rag_engine.errors import BackendError
 from rag_engine.messages import NO_MESSAGE, Message, join_messages
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _ENDS: dict[Light, tuple[OutcomeStatus, OutcomeReason]] = {
     "GREEN": ("done", "licence_green"),
     "YELLOW": ("skipped", "licence_unclear"),
-    "RED": ("rejected", "licence_reserved"),
+    "RED": ("refused", "licence_reserved"),
 }
 _SUBJECTS = {
     "part": Message("a part of it such as a picture"),
@@ -52,7 +52,7 @@ _MOST = 600
 
 
 def judge_licence(
-    source: SeedSource,
+    source: ListedSource,
     fetch: Fetch,
     extractor: Extractor | None,
     language_model: LanguageModel | None,
@@ -63,7 +63,7 @@ def judge_licence(
 ) -> Outcome:
     """Return the light of a source as the outcome of its phase; the evidence is always a LicenceVerdict.
 
-    GREEN passes; YELLOW waits for a person; RED is rejected. A local file of the analyst passes with any light. So does
+    GREEN passes; YELLOW waits for a person; RED is refused. A local file of the analyst passes with any light. So does
     a catalogue, since each of its records has one. `folder` takes downloads, which are removed again; `seconds` is the
     model's time. A page that decides nothing is read once more as `render` gives it.
     """
@@ -130,7 +130,7 @@ def _with_terms(reading: Reading, fetch: Fetch, extractor: Extractor | None, fol
     return replace(reading, marks=(*reading.marks, *marks), texts=(*reading.texts, *terms.texts))
 
 
-def _listed(source: SeedSource) -> tuple[LicenceMark, ...]:
+def _listed(source: ListedSource) -> tuple[LicenceMark, ...]:
     """Return the mark of the list of sources: it counts, but does not free a document alone.
 
     A catalogue's word on its record is the publisher's own.
@@ -164,7 +164,7 @@ def _with_language(verdict: LicenceVerdict) -> LicenceVerdict:
     decided = [mark for mark in verdict.marks if mark.light == verdict.light and mark.layer == "pattern"]
     if not decided or " " not in decided[0].quote:
         return verdict
-    from rag_engine.backends.language_identification import identify_language
+    from rag_engine.backends.identify_language import identify_language
 
     return replace(verdict, language=identify_language(decided[0].quote))
 

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from ingestion.catalogues.read import CatalogueKind, catalogue_kind, lists_records
+from ingestion.catalogues.catalogue_api import CatalogueKind, catalogue_kind, lists_records
 from ingestion.file_names import safe_name
 from ingestion.licence.html_marks import MOST_BYTES, marks_of, read_xmp
 from ingestion.licence.page_sections import FOOT, HEAD, terms_link, text_of

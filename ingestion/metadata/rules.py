@@ -21,7 +21,7 @@ from ingestion.metadata.taxonomy import Label, Vocabulary, load_taxonomy, term_t
 from ingestion.metadata.term_matching import Mention, Usage, count_usage, cut_words, find_terms
 from ingestion.patterns import load_patterns
 from ingestion.types.description import FieldName, FieldValue
-from ingestion.types.source import SeedSource
+from ingestion.types.source import ListedSource
 from rag_engine.geography import Gazetteer
 from rag_engine.types.document import ExtractedText
 
@@ -60,7 +60,7 @@ _NAMES: dict[FieldName, str] = {
 
 
 def describe_by_rules(
-    source: SeedSource,
+    source: ListedSource,
     text: DocumentText,
     declared: FileProperties,
     titles: Sequence[FieldValue],
@@ -116,7 +116,7 @@ def notes_on(values: Sequence[FieldValue]) -> list[str]:
     return notes
 
 
-def _titles(source: SeedSource, titles: Sequence[FieldValue]) -> Sequence[FieldValue]:
+def _titles(source: ListedSource, titles: Sequence[FieldValue]) -> Sequence[FieldValue]:
     """Return the title that the analyst's list gives.
 
     The words of a portal's link replace only a doubtful title.
@@ -125,21 +125,21 @@ def _titles(source: SeedSource, titles: Sequence[FieldValue]) -> Sequence[FieldV
     if not listed:
         return titles
     if not source.parent:
-        return [FieldValue("title", listed, "seed", source.title, None, 1.0)]
+        return [FieldValue("title", listed, "list", source.title, None, 1.0)]
     return sorted(
-        [*titles, FieldValue("title", listed, "seed", source.title, None, _LINK_WORDS)],
+        [*titles, FieldValue("title", listed, "list", source.title, None, _LINK_WORDS)],
         key=lambda value: -value.confidence,
     )
 
 
 def _authority(
-    source: SeedSource, declared: FileProperties, text: DocumentText, title: str
+    source: ListedSource, declared: FileProperties, text: DocumentText, title: str
 ) -> tuple[FieldValue | None, Authority | None]:
     """Return the issuing body under its canonical name; the analyst's list comes first."""
     if source.authority.strip():
         known = canonical_authority(source.authority)
         name = known.name if known else " ".join(source.authority.split())
-        return FieldValue("authority", name, "seed", source.authority, None, 1.0), known
+        return FieldValue("authority", name, "list", source.authority, None, 1.0), known
     names = [("publisher", declared.publisher), *(("author", name) for name in declared.authors)]
     named = [(what, name) for what, name in names if name.strip()]
     issuers = find_issuers(text, title, declared=named, margins=declared.margins, address=source.url)

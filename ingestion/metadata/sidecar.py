@@ -15,7 +15,7 @@ from ingestion.metadata.rules import describe_by_rules, notes_on
 from ingestion.metadata_file import NAME
 from ingestion.records.source_record import field_texts
 from ingestion.types.description import ALL_FIELDS, LIST_FIELDS, Description, FieldValue
-from ingestion.types.source import SeedSource
+from ingestion.types.source import ListedSource
 from rag_engine.geography import Gazetteer, canonical_country
 from rag_engine.storage.catalog import read_metadata
 from rag_engine.text.folding import fold
@@ -69,7 +69,7 @@ def _by_rules(
     title: str, extracted: ExtractedText, language: str, gazetteer: Gazetteer, file: str, declared: FileProperties
 ) -> list[FieldValue]:
     titles = [FieldValue("title", title, "rule", "", None, 1.0)] if title else []
-    text, source = document_text(extracted, language), SeedSource(code=file, path=file)
+    text, source = document_text(extracted, language), ListedSource(code=file, path=file)
     found = describe_by_rules(source, text, declared, titles, gazetteer, today=date.today())
     notes = " ".join(("Metadata extracted automatically.", *notes_on(found)))
     return [*found, FieldValue("notes", notes, "rule", "", None, 1.0)]

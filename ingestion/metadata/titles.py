@@ -16,7 +16,7 @@ from ingestion.extraction.layout.title import (
 )
 from ingestion.file_reading import FileProperties
 from ingestion.types.description import FieldValue, surest
-from ingestion.types.source import SeedSource
+from ingestion.types.source import ListedSource
 from rag_engine.types.document import ExtractedText
 
 _SITE = re.compile(r"\s(?:\||-|–|—|::|»|·|•)\s")
@@ -24,7 +24,7 @@ _MOST = 6
 WEB_PAGES = frozenset({"text/html", "application/xhtml+xml"})
 
 
-def find_titles(extracted: ExtractedText, source: SeedSource, declared: FileProperties) -> list[FieldValue]:
+def find_titles(extracted: ExtractedText, source: ListedSource, declared: FileProperties) -> list[FieldValue]:
     """Return the titles that the document may have, the likeliest first.
 
     The title of the extraction is among them.
@@ -67,10 +67,10 @@ def _printed(extracted: ExtractedText) -> Iterator[FieldValue]:
         yield FieldValue("title", title.text, "rule", title.text, title.page, round(sure - 0.1 * min(rank, 4), 2))
 
 
-def _listed(source: SeedSource) -> Iterator[FieldValue]:
+def _listed(source: ListedSource) -> Iterator[FieldValue]:
     # What a portal's link says is no title that the analyst gave.
     if (title := one_line(source.title)) and not source.parent:
-        yield FieldValue("title", title, "seed", source.title, None, 1.0)
+        yield FieldValue("title", title, "list", source.title, None, 1.0)
 
 
 def _extracted(extracted: ExtractedText, declared: FileProperties) -> Iterator[FieldValue]:

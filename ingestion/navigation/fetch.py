@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
 
-from ingestion.catalogues.read import catalogue_kind
+from ingestion.catalogues.catalogue_api import catalogue_kind
 from ingestion.config import WebConfig
 from ingestion.extraction.file_type import content_type
 from ingestion.protocols import Browser, OpenBrowser, Web
@@ -141,10 +141,10 @@ class ContentFetcher:
         if browser is None:
             raise Refusal(
                 "browser_missing",
-                "{refused} Only a browser may get further, and there is none.",
+                "{refusal} Only a browser may get further, and there is none.",
                 help="Install Chromium or switch the browser on, then run the source again.",
-                rejected=False,
-                refused=Exception.__str__(refusal),
+                refused=False,
+                refusal=Exception.__str__(refusal),
             )
         return browser
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from functools import lru_cache
 
-from ingestion.deduplication.compare import relate
+from ingestion.deduplication.find_duplicates import relate
 from ingestion.deduplication.pairs import ReadText
 from ingestion.deduplication.signatures import SIGNATURE_VERSION, ComparedSource, candidate_of
 from ingestion.extraction.dates import find_dates

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from ingestion.config import IngestionConfig
-from ingestion.own_disk import raise_of_own_disk
+from ingestion.disk_full import raise_of_own_disk
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import PhaseEntry, SourceStore
 from ingestion.tools import Tools

@@ -79,7 +79,7 @@ def _against_its_page(record: SourceRecord, evidence: Extraction) -> Outcome:
         quote=statement.quote,
     )
     if decide(evidence.licence_marks).light == "RED":
-        return Outcome("rejected", "licence_reserved", message, evidence)
+        return Outcome("refused", "licence_reserved", message, evidence)
     return Outcome("skipped", "licence_conflict", message, evidence)
 
 

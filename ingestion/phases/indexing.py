@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ingestion.book_index.read import index_of_document
+from ingestion.book_index.index_records import index_of_document
 from ingestion.file_names import file_hash
 from ingestion.file_reading import FileReading
 from ingestion.fingerprints import hash_of

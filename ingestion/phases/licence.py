@@ -18,7 +18,7 @@ from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
 from ingestion.types.licence import LicenceVerdict
 from ingestion.types.outcome import NETWORK_REASONS, Outcome
-from ingestion.types.source import Fetched, SeedSource
+from ingestion.types.source import Fetched, ListedSource
 from ingestion.web.links import host_of
 from rag_engine.messages import Message, join_messages
 
@@ -89,7 +89,7 @@ def _rendered(tools: Tools, url: str) -> Fetched | None:
     return browser.render(url) if browser else None
 
 
-def _inherited(found: Outcome, source: SeedSource, portal: SourceRecord) -> Outcome:
+def _inherited(found: Outcome, source: ListedSource, portal: SourceRecord) -> Outcome:
     """Return the portal's licence for a document on the same site that says nothing, else its own."""
     of_portal, of_document = portal.verdict, found.evidence
     if found.reason != "licence_unclear" or of_portal is None or not isinstance(of_document, LicenceVerdict):

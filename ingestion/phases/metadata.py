@@ -25,7 +25,7 @@ from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
 from ingestion.types.description import FIELDS, Description, FieldName, FieldValue
 from ingestion.types.outcome import Outcome
-from ingestion.types.source import Extraction, SeedSource
+from ingestion.types.source import Extraction, ListedSource
 from rag_engine.geography import Gazetteer
 from rag_engine.messages import Message
 from rag_engine.types.document import ExtractedText
@@ -42,7 +42,7 @@ _Values = Mapping[FieldName, list[FieldValue]]
 
 
 def describe_source(
-    source: SeedSource,
+    source: ListedSource,
     extracted: ExtractedText,
     extraction: Extraction,
     declared: FileProperties,
@@ -148,7 +148,7 @@ def _single(name: FieldName, ruled: _Values, proposed: _Values) -> list[FieldVal
     rule, other = ruled[name][0], proposed[name][0]
     if _same(name, rule.value, other.value):
         return [_surer(rule)]
-    if rule.source == "seed" or name == "language":
+    if rule.source == "list" or name == "language":
         return [rule]
     return [other if other.confidence > rule.confidence else rule]
 

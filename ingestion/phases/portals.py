@@ -11,7 +11,7 @@ from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import SourceStore
 from ingestion.tools import Tools
 from ingestion.types.outcome import Outcome
-from ingestion.types.source import PortalFindings, SeedSource
+from ingestion.types.source import ListedSource, PortalFindings
 from ingestion.web.urls import normal_url
 from rag_engine.messages import Message
 
@@ -33,7 +33,7 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
             "It lists documents itself. Portals are explored {depth} levels deep. Put its address on the list.",
             depth=tools.config.portals.depth,
         )
-        return Outcome("rejected", "nothing_found", message)
+        return Outcome("refused", "nothing_found", message)
     # Its own documents are found again; those of other rows are not its.
     own = normal_url(record.source.url)
     known = frozenset(url for url, above in tools.listed.items() if above != record.source.code and url != own)
@@ -59,7 +59,7 @@ def _adopt(record: SourceRecord, outcome: Outcome, store: SourceStore) -> None:
     found = outcome.evidence.found
     new = [one for one in found if one.url not in known and normal_url(one.url) not in elsewhere]
     store.add(
-        SeedSource(
+        ListedSource(
             code=f"{portal.code}.{number}",
             url=one.url,
             title=one.title,

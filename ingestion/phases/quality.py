@@ -47,7 +47,7 @@ def _judged(record: SourceRecord, tools: Tools) -> Outcome:
     )
     if topic.within:
         return replace(outcome, message=topic.why)
-    return replace(outcome, status="rejected", reason="out_of_scope", message=topic.why)
+    return replace(outcome, status="refused", reason="out_of_scope", message=topic.why)
 
 
 PHASE = SourcePhase(

@@ -143,7 +143,7 @@ class _Run:
         return [
             PhaseSummary(
                 phase,
-                **{status: _counted(counts, 0)[status] for status in ("done", "skipped", "rejected", "failed")},
+                **{status: _counted(counts, 0)[status] for status in ("done", "skipped", "refused", "failed")},
                 reasons=dict(_counted(counts, 1).most_common()),
                 seconds=round(self._seconds[phase], 2),
             )

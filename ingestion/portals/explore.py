@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ingestion.catalogues.read import Endpoint, catalogue_kind, endpoints_of, read_catalogue
+from ingestion.catalogues.catalogue_api import Endpoint, catalogue_kind, endpoints_of, read_catalogue
 from ingestion.catalogues.record import Record
 from ingestion.config import IngestionConfig
 from ingestion.navigation.fetch import ContentFetcher
@@ -25,7 +25,7 @@ from ingestion.navigation.link_choice import (
 from ingestion.navigation.page_kind import is_policy_link, page_kind
 from ingestion.tools import Tools
 from ingestion.types.outcome import Outcome, Refusal
-from ingestion.types.source import Download, FoundDocument, PortalFindings, SeedSource
+from ingestion.types.source import Download, FoundDocument, ListedSource, PortalFindings
 from ingestion.web.link_vocabulary import load_page_words, words_of
 from ingestion.web.links import PageLink, host_of, says_nothing
 from ingestion.web.page import Page
@@ -42,7 +42,7 @@ _MOST_QUESTIONS, _MOST_TOLD = 10, 10
 class _Walk:
     """A portal being explored: the documents found, the pages seen, and the number of omissions."""
 
-    source: SeedSource
+    source: ListedSource
     tools: Tools
     fetcher: ContentFetcher
     known: frozenset[str]
@@ -113,7 +113,7 @@ class _Walk:
         return PortalFindings(tuple(self.found.values()), tuple(self.visited.values()), tuple(messages))
 
 
-def explore(source: SeedSource, download: Download, tools: Tools, *, known: Collection[str]) -> Outcome:
+def explore(source: ListedSource, download: Download, tools: Tools, *, known: Collection[str]) -> Outcome:
     """Find the documents that a page or catalogue offers, as the PortalFindings of an outcome.
 
     Pages are followed on the portal's own site only, as deep as configured; documents may lie elsewhere. A page that
@@ -148,7 +148,7 @@ def _outcome(walk: _Walk, start: str) -> Outcome:
         count = len(findings.found)
         message = Message("1 document was found." if count == 1 else "{n:,} documents were found.", n=count)
         return Outcome("done", "", message, findings)
-    later = next((failure for failure in walk.failures if not failure.rejected), None)
+    later = next((failure for failure in walk.failures if not failure.refused), None)
     if later is not None:
         return later.outcome(findings)
     message = Message(
@@ -158,7 +158,7 @@ def _outcome(walk: _Walk, start: str) -> Outcome:
         url=start,
         n=len(findings.visited),
     )
-    return Outcome("rejected", "nothing_found", message, findings)
+    return Outcome("refused", "nothing_found", message, findings)
 
 
 def _explore(walk: _Walk, start: str, by_browser: bool) -> None:

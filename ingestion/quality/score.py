@@ -12,12 +12,12 @@ from functools import cache
 
 from ingestion.config import QualityConfig
 from ingestion.types.outcome import Outcome, OutcomeReason
-from ingestion.types.source import Extraction, Quality, SeedSource
+from ingestion.types.source import Extraction, ListedSource, Quality
 from rag_engine.config import DATA, ChunkSizes
 from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.text.folding import fold, fold_title
 from rag_engine.text.letter_pairs import is_made_of, usual_pairs
-from rag_engine.text.stopwords import stopwords
+from rag_engine.text.stop_words import stopwords
 from rag_engine.types.document import ExtractedText
 
 # The types whose pages a reader counts; sheets and formats without pages are measured in characters.
@@ -71,16 +71,16 @@ class _Tables:
 
 
 def judge_quality(
-    source: SeedSource, extraction: Extraction, extracted: ExtractedText, cleaned: str, config: QualityConfig
+    source: ListedSource, extraction: Extraction, extracted: ExtractedText, cleaned: str, config: QualityConfig
 ) -> Outcome:
-    """Done or rejected, with the score and its parts as evidence either way.
+    """Done or refused, with the score and its parts as evidence either way.
 
     The title is judged first, as it tells more than the size of a page that is no document. Sizes in bytes only say
     something of files with pages; where there are none, pages are estimated at 1,800 characters each.
     """
     quality = measure_quality(extraction, extracted, cleaned, published=config.published_score)
     reason, message = _refusal(source, extraction, quality, config) or ("", NO_MESSAGE)
-    return Outcome("rejected" if reason else "done", reason, message, quality)
+    return Outcome("refused" if reason else "done", reason, message, quality)
 
 
 def measure_quality(
@@ -189,7 +189,7 @@ def key_terms(text: str, language: str) -> tuple[str, ...]:
 
 
 def _refusal(
-    source: SeedSource, extraction: Extraction, quality: Quality, config: QualityConfig
+    source: ListedSource, extraction: Extraction, quality: Quality, config: QualityConfig
 ) -> tuple[OutcomeReason, Message] | None:
     """Return the first threshold that is not reached, and its message."""
     title = extraction.title or source.title

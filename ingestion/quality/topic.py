@@ -18,7 +18,7 @@ from rag_engine.errors import BackendError
 from rag_engine.messages import Message, join_messages
 from rag_engine.protocols import Vectors
 from rag_engine.text.folding import fold, fold_title
-from rag_engine.text.stopwords import stopwords
+from rag_engine.text.stop_words import stopwords
 
 # Words of the scope in a thousand of the text: so many are enough by themselves, so few speak for nothing.
 _MANY, _FEW = 4.0, 1.5

@@ -30,7 +30,7 @@ def sort_file(workspace: Path, record: SourceRecord) -> None:
         return
     usual, apart = _paths_of(workspace, download.path)
     stopped = record.stopped
-    refused = stopped is not None and stopped[0] not in _WITHOUT_FILE and stopped[1].status in ("rejected", "skipped")
+    refused = stopped is not None and stopped[0] not in _WITHOUT_FILE and stopped[1].status in ("refused", "skipped")
     if refused and stopped is not None and stopped[0] in ("licence", "extraction"):
         # Of a document that may not be used nothing is kept that was made from it.
         forget_reading(folders.readings(workspace), download.sha256)

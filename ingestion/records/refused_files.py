@@ -46,7 +46,7 @@ class RefusedFile:
     reason: OutcomeReason
     message: Message
     help: Message
-    rejected: bool
+    refused: bool
     retryable: bool
     patience: float
     when: str
@@ -96,7 +96,7 @@ class RefusedFiles:
             refusal.reason,
             refusal.fault,
             refusal.help,
-            refusal.rejected,
+            refusal.refused,
             refusal.retryable,
             patience,
             when,
@@ -115,7 +115,7 @@ def _as_before(known: RefusedFile) -> Refusal:
         join_messages([known.message, Message("So it was on {date}.", date=known.when)]),
         help=join_messages([known.help, Message("It has not changed."), tried]),
         retryable=known.retryable,
-        rejected=known.rejected,
+        refused=known.refused,
     )
 
 
@@ -148,7 +148,7 @@ class WorkerStops:
                 help="worker.log may say why. {tried}",
                 tried=_TRIED,
                 retryable=False,
-                rejected=False,
+                refused=False,
                 what=what,
                 times=_MOST_STOPS,
             )

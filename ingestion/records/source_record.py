@@ -12,7 +12,7 @@ from ingestion.types.description import ALL_FIELDS, FIELDS, LIST_FIELDS, Descrip
 from ingestion.types.licence import LicenceMark, LicenceVerdict, Light
 from ingestion.types.outcome import Outcome
 from ingestion.types.run import PHASES, Phase
-from ingestion.types.source import Download, Extraction, Indexed, PortalFindings, Quality, Relation, SeedSource
+from ingestion.types.source import Download, Extraction, Indexed, ListedSource, PortalFindings, Quality, Relation
 from rag_engine.messages import Message, join_messages
 from rag_engine.storage.log import LogLine
 from rag_engine.types.document import DocumentRecord, Metadata
@@ -74,7 +74,7 @@ class _Evidence(Generic[_Kind]):
 class SourceRecord:
     """A source with the latest outcome of each phase and the decisions of people."""
 
-    source: SeedSource
+    source: ListedSource
     outcomes: Mapping[Phase, Outcome]
     corrections: tuple[Correction, ...] = ()
     decisions: tuple[Decision, ...] = ()
@@ -216,7 +216,7 @@ _NO_LICENCE = frozenset((
 def decided(record: SourceRecord) -> SourceRecord:
     """Return the source record with its outcomes as people's decisions leave them.
 
-    A decision on the licence sets its status. "restore" lets a source pass where a phase rejected it. An exclusion
+    A decision on the licence sets its status. "restore" lets a source pass where a phase refused it. An exclusion
     keeps it out of the index.
     """
     outcomes = dict(record.outcomes)
@@ -224,7 +224,7 @@ def decided(record: SourceRecord) -> SourceRecord:
         before = outcomes.get(decision.phase)
         if decision.phase == "licence":
             outcomes["licence"] = _licence_by(decision, record.verdict)
-        elif decision.choice == "restore" and before is not None and before.status == "rejected":
+        elif decision.choice == "restore" and before is not None and before.status == "refused":
             message = Message(
                 "Restored by {author}: {why} (was: {before})",
                 author=decision.author,
@@ -234,7 +234,7 @@ def decided(record: SourceRecord) -> SourceRecord:
             outcomes[decision.phase] = Outcome("done", "decided", message, before.evidence)
         elif decision.choice == EXCLUDED:
             message = join_messages([Message("Erased by {author}.", author=decision.author), decision.note])
-            outcomes[decision.phase] = Outcome("rejected", "decided", message, before.evidence if before else None)
+            outcomes[decision.phase] = Outcome("refused", "decided", message, before.evidence if before else None)
     return replace(record, outcomes=outcomes)
 
 
@@ -251,7 +251,7 @@ def _licence_by(decision: Decision, verdict: LicenceVerdict | None) -> Outcome:
     judged = LicenceVerdict(light, licence, marks, restrictions, verdict.language if verdict else "")
     said = Message("{author} decided: {light}.", author=decision.author, light=light)
     message = join_messages([said, decision.note])
-    return Outcome("done" if light == "GREEN" else "rejected", "decided", message, judged)
+    return Outcome("done" if light == "GREEN" else "refused", "decided", message, judged)
 
 
 def best(values: Sequence[FieldValue], field: FieldName) -> FieldValue | None:

@@ -34,7 +34,7 @@ from ingestion.types.description import Description
 from ingestion.types.licence import LicenceVerdict
 from ingestion.types.outcome import Outcome
 from ingestion.types.run import PHASES, Phase
-from ingestion.types.source import Download, Extraction, Indexed, PortalFindings, Quality, Relation, SeedSource
+from ingestion.types.source import Download, Extraction, Indexed, ListedSource, PortalFindings, Quality, Relation
 from rag_engine.errors import InputError
 from rag_engine.messages import NO_MESSAGE, Message, change_texts, dump_json, load_json
 from rag_engine.storage.catalog import Catalog
@@ -67,7 +67,7 @@ sources = sql.Table(
     TABLES,
     sql.Column("position", sql.Integer, primary_key=True, autoincrement=True),
     sql.Column("code", sql.String, nullable=False, unique=True),
-    *_texts(*(field.name for field in fields(SeedSource) if field.name != "code"), "added"),
+    *_texts(*(field.name for field in fields(ListedSource) if field.name != "code"), "added"),
     sqlite_autoincrement=True,
 )
 outcomes = sql.Table(
@@ -146,14 +146,14 @@ class SourceStore:
 
     # --- sources
 
-    def add(self, new: Iterable[SeedSource]) -> int:
+    def add(self, new: Iterable[ListedSource]) -> int:
         """Add sources and return their number; those whose code is known already are left as they are."""
         given = list(new)
         return len(given) - len(self.add_new(given))
 
-    def add_new(self, new: Iterable[SeedSource]) -> list[SeedSource]:
+    def add_new(self, new: Iterable[ListedSource]) -> list[ListedSource]:
         """Add sources and return the others, whose code is known already."""
-        left: list[SeedSource] = []
+        left: list[ListedSource] = []
         added: list[str] = []
         with self._catalog.begin() as connection:
             known = {str(row[0]) for row in connection.execute(sql.select(sources.c.code))}
@@ -168,7 +168,7 @@ class SourceStore:
         self._log_sources(added)
         return left
 
-    def correct_addresses(self, corrected: Sequence[SeedSource], author: str = "") -> None:
+    def correct_addresses(self, corrected: Sequence[ListedSource], author: str = "") -> None:
         """Give known sources other addresses; the next run takes them from there.
 
         A decision on the licence was made on what stood at the former address, and goes with it.
@@ -191,10 +191,10 @@ class SourceStore:
         changed = sql.and_(history.c.when >= when, history.c.event.not_in(PHASES), person)
         return bool(self._catalog.read(sql.select(history.c.id).where(changed).limit(1)))
 
-    def sources(self) -> list[SeedSource]:
+    def sources(self) -> list[ListedSource]:
         """All sources in the order in which they came, children behind their portal."""
-        columns = [sources.c[field.name] for field in fields(SeedSource)]
-        listed = [SeedSource(*row) for row in self._catalog.read(sql.select(*columns).order_by(sources.c.position))]
+        columns = [sources.c[field.name] for field in fields(ListedSource)]
+        listed = [ListedSource(*row) for row in self._catalog.read(sql.select(*columns).order_by(sources.c.position))]
         place = {source.code: position for position, source in enumerate(listed)}
         # Two portals are explored side by side: what came when says nothing.
         return sorted(listed, key=lambda one: (place.get(one.parent, place[one.code]), bool(one.parent), _number(one)))
@@ -409,7 +409,7 @@ class SourceStore:
             code = document_code(one)
             origin = NO_MESSAGE if one.source.startswith(FROM_LIST) else ADDED
             known = described.get(code) or {"metadata": Outcome("done", "", evidence=as_extracted(one.metadata))}
-            alone = SourceRecord(SeedSource(code, title=one.file, origin=origin), known)
+            alone = SourceRecord(ListedSource(code, title=one.file, origin=origin), known)
             found.append(listed.get(code) or replace(alone, corrections=tuple(given[code])))
         return found
 
@@ -452,7 +452,7 @@ class SourceStore:
         if missing := sorted(set(codes) - {source.code for source in self.sources()}):
             raise InputError(
                 "No source has the code {codes}.",
-                help="`sextant seeds list` lists the codes.",
+                help="`sextant sources list` lists the codes.",
                 codes=", ".join(missing),
             )
 
@@ -470,7 +470,7 @@ def _by_code(given: Iterable[_Said]) -> defaultdict[str, list[_Said]]:
     return grouped
 
 
-def _number(source: SeedSource) -> int:
+def _number(source: ListedSource) -> int:
     """Which of its portal's documents a source is; 0 for a row of the list itself."""
     last = source.code.rpartition(".")[2]
     return int(last) if source.parent and last.isdigit() else 0

@@ -33,7 +33,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class RejectedRow:
+class RefusedRow:
     """Row that was not imported: its position ("Sheet1, row 7"), the reason and the remedy."""
 
     place: Message

@@ -10,7 +10,7 @@ from pathlib import Path
 from ingestion.licence.names import stated_licence
 from ingestion.records.document_corrections import Correction
 from ingestion.records.source_record import SourceRecord, field_texts
-from ingestion.seeds.urls import addresses_in
+from ingestion.source_lists.urls import addresses_in
 from ingestion.status.source_status import is_document
 from ingestion.types.description import FIELDS, LIST_FIELDS, STATED_FIELDS, FieldName, FieldValue
 from rag_engine.errors import InputError
@@ -29,7 +29,7 @@ def shown_values(record: SourceRecord) -> dict[FieldName, tuple[str, ...]]:
 
 def unchecked_fields(record: SourceRecord) -> list[FieldName]:
     """Return the fields with an extracted value and no confirmation; remarks need none."""
-    said = {one.field for one in record.values if one.source in ("person", "seed")}
+    said = {one.field for one in record.values if one.source in ("person", "list")}
     known = {"notes", *STATED_FIELDS, *said}
     return [field for field, values in shown_values(record).items() if values and field not in known]
 

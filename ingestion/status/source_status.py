@@ -13,13 +13,13 @@ from ingestion.types.run import PHASES, Phase
 from rag_engine.messages import NO_MESSAGE, Message
 
 State = Literal[
-    "new", "waiting", "review", "indexed", "translation", "superseded", "portal", "rejected", "failed", "excluded"
+    "new", "waiting", "review", "indexed", "translation", "superseded", "portal", "refused", "failed", "excluded"
 ]
 # In the order in which a person works through them.
 STATES: Mapping[State, str] = {
     "review": "Licence to decide",
     "failed": "Failed",
-    "rejected": "Rejected",
+    "refused": "Refused",
     "new": "New",
     "waiting": "Waiting",
     "indexed": "Indexed",
@@ -97,7 +97,7 @@ def state_of(record: SourceRecord) -> State:
         return "waiting"
     if phase == "indexing" and outcome.reason == "decided":
         return "excluded"
-    return "failed" if outcome.status == "failed" else "rejected"
+    return "failed" if outcome.status == "failed" else "refused"
 
 
 def is_document(record: SourceRecord) -> bool:

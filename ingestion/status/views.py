@@ -23,7 +23,7 @@ from rag_engine.errors import InputError
 from rag_engine.messages import Message
 from rag_engine.text.folding import fold
 
-# What acquisition or the portals rejected has no file to go on with, and a licence is decided elsewhere.
+# What acquisition or the portals refused has no file to go on with, and a licence is decided elsewhere.
 _RESTORABLE: frozenset[Phase] = frozenset(PHASES) - {"licence", "acquisition", "portals"}
 # The rate of the last minute says more of the next one than that of the whole run.
 _WINDOW = timedelta(seconds=60)
@@ -178,7 +178,7 @@ def source_report(store: SourceStore, code: str) -> SourceReport:
     """
     history, record = store.history(code), store.records().get(code)
     if not history:
-        raise InputError("No source has the code {code!r}.", help="`sextant seeds list` lists the codes.", code=code)
+        raise InputError("No source has the code {code!r}.", help="`sextant sources list` lists the codes.", code=code)
     return SourceReport(code, _facts(record) if record else None, history)
 
 
@@ -302,12 +302,12 @@ def marks_of(record: SourceRecord) -> tuple[LicenceMark, ...]:
 
 
 def in_quarantine(source_records: Iterable[SourceRecord]) -> list[SourceRecord]:
-    """Return the sources that a person may restore: erased, or rejected after their file had come."""
+    """Return the sources that a person may restore: erased, or refused after their file had come."""
     return [
         one
         for one in source_records
         if one.stopped
-        and one.stopped[1].status == "rejected"
+        and one.stopped[1].status == "refused"
         and one.stopped[0] in _RESTORABLE
         and (one.is_excluded or (one.download is not None and one.download.path))
     ]

@@ -28,7 +28,7 @@ class FieldValue:
 
     field: FieldName
     value: str
-    source: Literal["model", "rule", "person", "seed"]
+    source: Literal["model", "rule", "person", "list"]
     sentence: str = ""
     page: int | None = None
     confidence: float = 0.0

@@ -9,7 +9,7 @@ from ingestion.types.source import Download
 from rag_engine.errors import SextantError
 from rag_engine.messages import NO_MESSAGE, Message
 
-OutcomeStatus = Literal["done", "skipped", "rejected", "failed"]
+OutcomeStatus = Literal["done", "skipped", "refused", "failed"]
 OutcomeReason = Literal[
     "",
     # licence
@@ -78,7 +78,7 @@ _OUR_FAILURES: frozenset[OutcomeReason] = frozenset(
 class Refusal(SextantError):  # noqa: N818 - refusing is an answer, not an accident
     """Refusal of an address or a file, with the reason from the fixed list.
 
-    `rejected` says that the source is at fault; else we have failed. Without `retryable` the reason tells whether the
+    `refused` says that the source is at fault; else we have failed. Without `retryable` the reason tells whether the
     same call may succeed later.
     """
 
@@ -89,23 +89,23 @@ class Refusal(SextantError):  # noqa: N818 - refusing is an answer, not an accid
         *,
         help: str = "",
         retryable: bool | None = None,
-        rejected: bool = True,
+        refused: bool = True,
         **values: object,
     ) -> None:
         retryable = reason in _OUR_FAILURES if retryable is None else retryable
         super().__init__(message, help=help, retryable=retryable, **values)
         self.reason: OutcomeReason = reason
-        self.rejected = rejected and not retryable
+        self.refused = refused and not retryable
 
     def again(self, *, help: str = "") -> Refusal:
         """Return a new refusal that says the same, with another remedy if one is given."""
-        cure, later, rejected = help or self.help, self.retryable, self.rejected
-        return Refusal(self.reason, self.fault, help=cure, retryable=later, rejected=rejected)
+        cure, later, refused = help or self.help, self.retryable, self.refused
+        return Refusal(self.reason, self.fault, help=cure, retryable=later, refused=refused)
 
     @property
-    def status(self) -> Literal["rejected", "failed"]:
+    def status(self) -> Literal["refused", "failed"]:
         """Status of an outcome with this refusal."""
-        return "rejected" if self.rejected else "failed"
+        return "refused" if self.refused else "failed"
 
     def outcome(self, evidence: object | None = None) -> Outcome:
         """Return the outcome that this refusal is."""

@@ -48,7 +48,7 @@ class PhaseSummary:
     phase: Phase
     done: int
     skipped: int
-    rejected: int
+    refused: int
     failed: int
     reasons: Mapping[str, int]
     seconds: float

@@ -10,11 +10,11 @@ from rag_engine.messages import NO_MESSAGE, Message
 
 
 @dataclass(frozen=True, slots=True)
-class SeedSource:
+class ListedSource:
     """A row of the analyst's list, a document found under one, or a file of the analyst's own.
 
     `code` identifies it permanently (Document_Code). `path` is set instead of `url` for a local file. `parent` is the
-    code of the portal it was found under. `origin` says where the row stood ("seeds.xlsx, Sheet1, row 7"). `title`,
+    code of the portal it was found under. `origin` says where the row stood ("sources.xlsx, Sheet1, row 7"). `title`,
     `authority`, `notes` and `licence` are the words of the list and may be empty.
     """
 

@@ -1,4 +1,4 @@
-"""Adding sources: seed lists, own documents, and entries of feeds, each previewed before it is added."""
+"""Adding sources: lists, own documents and entries of feeds, each previewed before it is added."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from ingestion.operations import sources
-from ingestion.seeds.merge import SeedReport
-from ingestion.spreadsheets.row import RejectedRow
-from ingestion.types.source import SeedSource
+from ingestion.acts import sources
+from ingestion.source_lists.merge import SourceListReport
+from ingestion.spreadsheets.row import RefusedRow
+from ingestion.types.source import ListedSource
 from pages._admin.tabs import open_tab
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
@@ -23,27 +23,27 @@ from pages._shared.numbers_and_dates import counted, number
 from pages._uploads.bounds import let_go, offer_upload
 
 _LIST_TYPES = ["xlsx", "xlsm", "csv", "tsv", "xml", "rss", "atom", "txt"]
-_ADDED = "seeds added"
+_ADDED = "listed added"
 # About as many characters of a reason stand beside the place on one line.
 _LINE = 75
 _WARNINGS = 5
 
 
-def draw_seed_upload() -> None:
-    """Take a seed list, preview what it would add, and add it on confirmation."""
-    label = _("Seed list: a workbook, CSV, sitemap, feed or text with one address a line")
-    file = draw_uploader("seed", label, _LIST_TYPES)
+def draw_source_list_upload() -> None:
+    """Take a source list, preview what it would add, and add it on confirmation."""
+    label = _("Source list: a workbook, CSV, sitemap, feed or text with one address a line")
+    file = draw_uploader("source list", label, _LIST_TYPES)
     if file is None:
         st.caption(_("You see a preview before anything is added. Columns are recognised by their headings."))
         return
     with show_errors():
-        path = stored_preview("seed", file)
+        path = stored_preview("source list", file)
         known = resources.store().sources()
         report = resources.kept_reading(_read_report, _("Reading the list …"))(str(path), len(known), known)
-        new, existing, rejected = st.columns(3)
+        new, existing, refused = st.columns(3)
         new.metric(_("New sources"), number(len(report.new)))
         existing.metric(_("Already listed"), number(report.known))
-        rejected.metric(_("Rejected rows"), number(len(report.rejected)))
+        refused.metric(_("Refused rows"), number(len(report.refused)))
         # Above what it adds, which may be thousands of rows.
         with st.container(horizontal=True):
             nothing = not report.new and not report.corrected
@@ -53,12 +53,12 @@ def draw_seed_upload() -> None:
                 type="primary",
                 icon=":material/playlist_add:",
                 disabled=nothing,
-                key="add seeds",
+                key="add listed",
             ):
                 add_sources(report.new, report.corrected)
-                leave("seed")
-            if st.button(_("Discard"), key="leave seeds"):
-                leave("seed")
+                leave("source list")
+            if st.button(_("Discard"), key="leave listed"):
+                leave("source list")
         draw_rows(report)
 
 
@@ -72,7 +72,7 @@ def draw_added() -> None:
             )
 
 
-def _label(report: SeedReport) -> str:
+def _label(report: SourceListReport) -> str:
     """Return what the button does with a list."""
     new, corrected = len(report.new), len(report.corrected)
     added = counted("Add {n} source", "Add {n} sources", new)
@@ -82,24 +82,24 @@ def _label(report: SeedReport) -> str:
     return f"{added} · {correction}" if new else correction
 
 
-def add_sources(new: Sequence[SeedSource], corrected: Sequence[SeedSource] = ()) -> None:
+def add_sources(new: Sequence[ListedSource], corrected: Sequence[ListedSource] = ()) -> None:
     """Add the sources to the list, correct the addresses of others, and report it at the next drawing."""
-    sources.add_sources(resources.desk(), new, corrected)
+    sources.add_sources(resources.context(), new, corrected)
     _remember_added(len(new), len(corrected))
 
 
-def draw_rows(report: SeedReport) -> None:
-    """Draw the new sources, the columns that are not taken, and the rejected rows with their reasons."""
+def draw_rows(report: SourceListReport) -> None:
+    """Draw the new sources, the columns that are not taken, and the refused rows with their reasons."""
     if report.unused:
         names = ", ".join(quoted(escape(name)) for name in report.unused)
         ignored = counted("Ignored column: {names}", "Ignored columns: {names}", len(report.unused), names=names)
         st.caption(f":material/info: {ignored}")
     if report.new:
-        draw_table([_source(one) for one in report.new], "seeds new", _("Sources that would be added"), 300)
+        draw_table([_source(one) for one in report.new], "listed new", _("Sources that would be added"), 300)
     if report.corrected:
         st.markdown(_(":material/edit: **Corrected addresses**"))
-        draw_table([_source(one) for one in report.corrected], "seeds corrected", _("Sources with new addresses"), 200)
-    draw_rejected(report.rejected)
+        draw_table([_source(one) for one in report.corrected], "listed corrected", _("Sources with new addresses"), 200)
+    draw_rejected(report.refused)
     for warning in report.warnings[:_WARNINGS]:
         st.caption(f":material/info: {escape(show(warning))}")
     if len(report.warnings) > _WARNINGS:
@@ -108,22 +108,20 @@ def draw_rows(report: SeedReport) -> None:
             st.text("\n".join(map(show, report.warnings[_WARNINGS:])))
 
 
-def draw_rejected(rejected: Sequence[RejectedRow]) -> None:
-    """Draw rejected rows with their place and the reason."""
-    if rejected:
+def draw_rejected(refused: Sequence[RefusedRow]) -> None:
+    """Draw refused rows with their place and the reason."""
+    if refused:
         st.markdown(
-            counted(
-                ":material/warning: **{n} row rejected**", ":material/warning: **{n} rows rejected**", len(rejected)
-            )
+            counted(":material/warning: **{n} row refused**", ":material/warning: **{n} rows refused**", len(refused))
         )
-        rows = [{_("Place"): show(one.place), _("Reason"): show(one.reason)} for one in rejected]
+        rows = [{_("Place"): show(one.place), _("Reason"): show(one.reason)} for one in refused]
         long = any(len(one[_("Reason")]) > _LINE for one in rows)
-        draw_table(rows, "rows not usable", _("Rejected rows with their reasons"), 330, wrapped=long)
+        draw_table(rows, "rows not usable", _("Refused rows with their reasons"), 330, wrapped=long)
 
 
 # A list is large and its report is not changed: it is read once for each state of the source store.
-def _read_report(path: str, count: int, _known: Sequence[SeedSource]) -> SeedReport:  # noqa: ARG001 part of the key
-    return sources.read_list(resources.desk(), Path(path))
+def _read_report(path: str, count: int, _known: Sequence[ListedSource]) -> SourceListReport:  # noqa: ARG001 part of the key
+    return sources.read_list(resources.context(), Path(path))
 
 
 def _go_to_run() -> None:
@@ -131,7 +129,7 @@ def _go_to_run() -> None:
     open_tab("run")
 
 
-def _source(source: SeedSource) -> dict[str, str]:
+def _source(source: ListedSource) -> dict[str, str]:
     return {
         _("Code"): source.code,
         _("Title"): source.title,
@@ -142,7 +140,7 @@ def _source(source: SeedSource) -> dict[str, str]:
     }
 
 
-_FOUND = "seeds proposed"
+_FOUND = "listed proposed"
 
 
 def draw_discovery() -> None:
@@ -172,15 +170,15 @@ def draw_discovery() -> None:
         asking = _("Asking {address} (up to a minute) …").format(address=escape(address))
         with show_errors(), st.spinner(asking, show_time=True):
             contains = [word.strip() for word in words.split(",") if word.strip()]
-            st.session_state[_FOUND] = sources.discover_sources(resources.desk(), address.strip(), contains)
+            st.session_state[_FOUND] = sources.discover_sources(resources.context(), address.strip(), contains)
     if _FOUND in st.session_state:
         _draw_found(st.session_state[_FOUND])
 
 
-def _draw_found(report: SeedReport) -> None:
+def _draw_found(report: SourceListReport) -> None:
     for warning in report.warnings:
         st.caption(f":material/info: {escape(show(warning))}")
-    draw_rejected(report.rejected)
+    draw_rejected(report.refused)
     if not report.new:
         nothing = counted(
             "Nothing new: {n} entry is already on the list.",
@@ -230,7 +228,7 @@ _TYPES = [
     "pdf", "docx", "docm", "pptx", "pptm", "xlsx", "xlsm", "odt", "odp", "ods", "epub", "rtf", "html", "htm", "xhtml",
     "md", "txt", "doc", "ppt", "xls",
 ]  # fmt: skip
-_REJECTED = "documents rejected"
+_REJECTED = "documents refused"
 
 
 def draw_document_upload() -> None:
@@ -255,10 +253,10 @@ def draw_document_upload() -> None:
         "add_own_files", label, type="primary", icon=":material/note_add:", disabled=not files, key="add own files"
     ):
         with show_errors():
-            report = sources.add_own_files(resources.desk(), [(file.name, file) for file in files])
+            report = sources.add_own_files(resources.context(), [(file.name, file) for file in files])
             let_go(f"document upload {batch}")
             _remember_added(len(report.new))
-            st.session_state[_REJECTED] = report.rejected
+            st.session_state[_REJECTED] = report.refused
             st.session_state["document batch"] = batch + 1
             st.rerun()
     draw_rejected(st.session_state.get(_REJECTED, ()))

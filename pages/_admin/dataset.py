@@ -6,9 +6,9 @@ from functools import partial
 
 import streamlit as st
 
+from ingestion.acts.corrections import import_corrections, read_edited
+from ingestion.acts.dataset import exported_bytes
 from ingestion.dataset.corrections import CorrectionReport
-from ingestion.operations.corrections import import_corrections, read_edited
-from ingestion.operations.dataset import exported_bytes
 from ingestion.status.document_fields import shown_values
 from ingestion.status.source_status import is_document
 from pages._admin.add_sources import draw_rejected
@@ -57,7 +57,7 @@ def draw_dataset() -> None:
     st.markdown(" ".join((counted("{n} document.", "{n} documents.", count), others)))
     with st.container(horizontal=True):
         for suffix, (label, icon, help) in _FORMATS.items():
-            written = partial(exported_bytes, resources.desk(), suffix, WORDING)
+            written = partial(exported_bytes, resources.context(), suffix, WORDING)
             name = f"sextant-dataset{suffix}"
             draw_download(_(label), written, name, f"export {suffix}", icon=icon, type="secondary", help=_(help))
     st.header(_("Import an edited workbook"), anchor=False)
@@ -80,7 +80,7 @@ def _draw_import(author: str) -> None:
         return
     with show_errors():
         path = stored_preview("workbook", file)
-        report = read_edited(resources.desk(), path, author)
+        report = read_edited(resources.context(), path, author)
         _draw_report(report)
         with st.container(horizontal=True):
             nothing = not report.corrections and not report.decisions
@@ -92,7 +92,7 @@ def _draw_import(author: str) -> None:
                 disabled=nothing,
                 key="apply",
             ):
-                applied = import_corrections(resources.desk(), path, author)
+                applied = import_corrections(resources.context(), path, author)
                 st.session_state[_APPLIED] = len(applied.corrections)
                 st.session_state[_DECIDED] = len(applied.decisions)
                 leave("workbook")
@@ -134,6 +134,6 @@ def _draw_report(report: CorrectionReport) -> None:
     ]
     if rows:
         draw_table(rows, "changes", _("Values that would change"), 360)
-    draw_rejected(report.rejected)
+    draw_rejected(report.refused)
     for warning in report.warnings:
         st.caption(f":material/info: {escape(show(warning))}")

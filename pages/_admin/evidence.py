@@ -8,7 +8,7 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from ingestion.operations.decisions import decide
+from ingestion.acts.decisions import decide
 from ingestion.records.quarantine import file_of
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.views import marks_of, title_beside_code
@@ -157,5 +157,5 @@ def draw_decision(record: SourceRecord, sign: str, caption: str, key: str, autho
             "decide", _("Undo"), key=f"{undo} {code}", icon=":material/undo:", type="tertiary", disabled=not author
         ):
             with show_errors():
-                decide(resources.desk(), [code], "undo", author)
+                decide(resources.context(), [code], "undo", author)
                 st.rerun()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from ingestion.operations.corrections import correct, undo
+from ingestion.acts.corrections import correct, undo
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import field_values, shown_values
 from ingestion.types.description import FIELDS, LIST_FIELDS, FieldName, FieldValue
@@ -24,7 +24,7 @@ _SOURCES = {
     "model": ("blue", ":material/smart_toy:", to_translate("language model")),
     "rule": ("gray", ":material/rule:", to_translate("rule")),
     "person": ("green", ":material/person:", to_translate("a person")),
-    "seed": ("gray", ":material/list_alt:", to_translate("seed list")),
+    "list": ("gray", ":material/list_alt:", to_translate("source list")),
 }
 
 
@@ -91,9 +91,9 @@ def _draw_correction(record: SourceRecord, field: FieldName, author: str, labels
     if saved or back:
         with show_errors():
             if back:
-                undo(resources.desk(), [code], author, field)
+                undo(resources.context(), [code], author, field)
             else:
-                correct(resources.desk(), {code: {field: after}}, author, note)
+                correct(resources.context(), {code: {field: after}}, author, note)
             st.session_state["grid batch"] = st.session_state.get("grid batch", 0) + 1
             st.session_state["corrections saved"] = 1
             st.rerun()

@@ -9,8 +9,8 @@ from functools import partial
 
 import streamlit as st
 
-from ingestion.operations.answers import queue_gate
-from ingestion.operations.indexes import queue_decision, queue_rebuild
+from ingestion.acts.answer_gate import queue_gate
+from ingestion.acts.indexes import queue_decision, queue_rebuild
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table
 from pages._shared.errors import show_errors
@@ -58,7 +58,7 @@ def _draw_check(accepted: KeptRun | None, result: GateResult | None) -> None:
             )
         )
         if act_button("accept_index", _("Measure and accept"), icon=":material/verified:", key="accept answers"):
-            queue_gate(resources.desk(), accept=True)
+            queue_gate(resources.context(), accept=True)
             st.rerun()
         return
     st.markdown(
@@ -72,12 +72,12 @@ def _draw_check(accepted: KeptRun | None, result: GateResult | None) -> None:
     )
     with st.container(horizontal=True):
         if act_button("queue_gate", _("Check now"), icon=":material/fact_check:", key="gate"):
-            queue_gate(resources.desk())
+            queue_gate(resources.context())
             st.rerun()
         if act_button(
             "accept_index", _("Accept the current answers"), icon=":material/verified:", key="accept answers"
         ):
-            queue_gate(resources.desk(), accept=True)
+            queue_gate(resources.context(), accept=True)
             st.rerun()
     if result is not None:
         _draw_result(result)
@@ -120,10 +120,10 @@ def _draw_waiting(waiting: WaitingGeneration) -> None:
     st.caption(_("It waits until you decide, the next rebuild, or a change to the collection."))
     with st.container(horizontal=True):
         if act_button("accept_index", _("Accept this index"), icon=":material/verified:", key="accept index"):
-            queue_decision(resources.desk(), accept=True)
+            queue_decision(resources.context(), accept=True)
             st.rerun()
         if act_button("discard_index", _("Discard this index"), icon=":material/delete:", key="discard index"):
-            queue_decision(resources.desk(), accept=False)
+            queue_decision(resources.context(), accept=False)
             st.rerun()
 
 
@@ -136,8 +136,8 @@ def _draw_rebuild(accepted: KeptRun | None) -> None:
     )
     with st.container(horizontal=True):
         if act_button("rebuild", _("Rebuild the indexes"), icon=":material/build:", key="rebuild"):
-            queue_rebuild(resources.desk(), encode=encode)
+            queue_rebuild(resources.context(), encode=encode)
             st.rerun()
         if accepted is not None and act_button("accept_index", _("Rebuild without the check"), key="rebuild anyway"):
-            queue_rebuild(resources.desk(), encode=encode, anyway=True)
+            queue_rebuild(resources.context(), encode=encode, anyway=True)
             st.rerun()

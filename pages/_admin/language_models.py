@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ingestion.operations.language_models import (
+from ingestion.acts.language_models import (
     fitting_model,
     list_models,
     proposed_models,
@@ -38,12 +38,12 @@ def draw_language_models() -> None:
         st.caption(_("An OpenAI-compatible server is set below. It is asked instead of Ollama."))
         return
     installed: list[InstalledModel] = []
-    if why := why_refused(lambda: installed.extend(list_models(resources.desk()))):
+    if why := why_refused(lambda: installed.extend(list_models(resources.context()))):
         _draw_missing(why)
         return
     _draw_installed(installed)
     _draw_download({one.name for one in installed})
-    draw_runs_of(lambda run: run.action == "pull")
+    draw_runs_of(lambda job: job.kind == "pull")
     if told := told_of_latest("pull"):
         st.caption(told)
 
@@ -75,7 +75,7 @@ def _draw_installed(installed: list[InstalledModel]) -> None:
                 st.markdown(":green-badge[:material/check: " + _("in use") + "]")
             elif locked is None and act_button("use_model", _("Use"), key=f"use {one.name}"):
                 with show_errors():
-                    use_model(resources.desk(), one.name)
+                    use_model(resources.context(), one.name)
                     st.rerun()
     if locked is not None and installed:
         st.caption(_("The server's administrator has fixed the model for all."))
@@ -111,7 +111,7 @@ def _draw_download(installed: set[str]) -> None:
             )
         if act_button("queue_pull", _("Download"), key="download model", type="primary", icon=":material/download:"):
             with show_errors():
-                queue_pull(resources.desk(), name)
+                queue_pull(resources.context(), name)
                 st.rerun()
     if memory:
         st.caption(_("This machine has {memory} of memory.").format(memory=_gigabytes(memory)))

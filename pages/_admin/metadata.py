@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from ingestion.operations.corrections import correct, vocabulary
+from ingestion.acts.corrections import correct, vocabulary
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import changed_fields, documents, missing_fields, shown_values, unsure_fields
 from ingestion.types.description import FIELDS, LIST_FIELDS, FieldName
@@ -141,7 +141,7 @@ def _draw_grid(shown: Sequence[SourceRecord], author: str) -> None:
                 disabled=not count,
                 key="save corrections",
             ):
-                st.session_state[_SAVED] = len(correct(resources.desk(), values, author))
+                st.session_state[_SAVED] = len(correct(resources.context(), values, author))
                 st.session_state["grid batch"] = batch + 1
                 st.rerun()
             if st.button(_("Discard changes"), disabled=not changed, key="leave corrections"):

@@ -1,4 +1,4 @@
-"""Quarantine: rejected sources with reasons and figures, and their restoration."""
+"""Quarantine: refused sources with reasons and figures, and their restoration."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 
 import streamlit as st
 
-from ingestion.operations.decisions import decide
+from ingestion.acts.decisions import decide
 from ingestion.records.source_record import Decision, SourceRecord
 from ingestion.status.views import in_quarantine, title_beside_code
 from ingestion.types.run import RunRequest
@@ -24,16 +24,16 @@ _PAGE = 20
 
 
 def draw_quarantine() -> None:
-    """Draw each rejected source with its reason."""
+    """Draw each refused source with its reason."""
     source_records = resources.records()
-    rejected = in_quarantine(source_records.values())
+    refused = in_quarantine(source_records.values())
     author = draw_author()
-    if not rejected:
-        st.info(_("Quarantine is empty: no source was rejected for its file, its text or as a duplicate."))
-    counts = Counter(one.stopped[1].reason for one in rejected if one.stopped)
+    if not refused:
+        st.info(_("Quarantine is empty: no source was refused for its file, its text or as a duplicate."))
+    counts = Counter(one.stopped[1].reason for one in refused if one.stopped)
     wanted = (
         st.pills(
-            _("Rejected for"),
+            _("Refused for"),
             list(counts),
             selection_mode="multi",
             format_func=lambda reason: f"{_capitalised(reason)} ({number(counts[reason])})",
@@ -42,7 +42,7 @@ def draw_quarantine() -> None:
         if counts
         else []
     )
-    shown = [one for one in rejected if one.stopped and (not wanted or one.stopped[1].reason in wanted)]
+    shown = [one for one in refused if one.stopped and (not wanted or one.stopped[1].reason in wanted)]
     for record in shown[:_PAGE]:
         relation = record.relation
         _draw_card(record, author, source_records.get(relation.duplicate_of) if relation else None)
@@ -60,12 +60,12 @@ def _capitalised(reason: str) -> str:
 
 
 def _draw_card(record: SourceRecord, author: str, kept: SourceRecord | None) -> None:
-    assert record.stopped is not None, "a rejected source was stopped"
+    assert record.stopped is not None, "a refused source was stopped"
     code, (phase, outcome) = record.source.code, record.stopped
     with st.container(border=True, gap="small", key=f"quarantine {code}"):
         sides = st.columns(2 if kept else 1)
         with sides[0].container(gap="small"):
-            _draw_side(record, _("Rejected"), f"rejected {code}")
+            _draw_side(record, _("Refused"), f"refused {code}")
         if kept is not None:
             with sides[1].container(gap="small"):
                 _draw_side(kept, _("Kept instead"), f"instead of {code}")
@@ -96,7 +96,7 @@ def _draw_form(code: str, author: str) -> None:
         )
     if asked:
         with show_errors():
-            decide(resources.desk(), [code], "restore", author, note)
+            decide(resources.context(), [code], "restore", author, note)
             st.rerun()
 
 

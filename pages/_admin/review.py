@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ingestion.operations.decisions import decide
+from ingestion.acts.decisions import decide
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import state_of
 from ingestion.status.views import (
@@ -90,7 +90,7 @@ def _draw_card(record: SourceRecord, author: str) -> None:
         light = light_badge(verdict.light if verdict else "YELLOW")
         st.markdown(f"{light} {escape(show(message) or shown_reason(reason))}")
         if source.licence:
-            st.markdown(_("Seed list: {licence}").format(licence=escape(source.licence)))
+            st.markdown(_("Source list: {licence}").format(licence=escape(source.licence)))
         draw_marks(record)
         _draw_form([source.code], author, f"review {source.code}")
 
@@ -110,7 +110,7 @@ def _draw_form(codes: Sequence[str], author: str, key: str) -> None:
             red = act_button("decide", _("Reject (red)"), in_form=True, icon=":material/block:", key=f"{key} red")
     if green or red:
         with show_errors():
-            decide(resources.desk(), codes, "GREEN" if green else "RED", author, note)
+            decide(resources.context(), codes, "GREEN" if green else "RED", author, note)
             st.rerun()
 
 

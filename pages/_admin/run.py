@@ -8,8 +8,8 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
+from ingestion.acts.runs import describe_request, describe_unfinished, understand, unfinished_runs
 from ingestion.jobs.plain_language import Command
-from ingestion.operations.runs import describe_request, describe_unfinished, understand, unfinished_runs
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import FunnelStage, funnel, state_of
 from ingestion.status.views import next_due
@@ -153,7 +153,7 @@ def _draw_buttons(due: int, failed: int) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         waiting = _("Run all phases ({n} waiting)").format(n=number(due))
         label = waiting if due else _("Run all phases")
-        before = unfinished_runs(resources.desk())
+        before = unfinished_runs(resources.context())
         if before:
             label = counted("Run all phases after the current run", "Run all phases after {n} others", len(before))
         named = "  \n".join(escape(describe_unfinished(one, WORDING)) for one in before)
@@ -215,7 +215,7 @@ def _draw_words() -> None:
         asked = act_button("understand", _("Interpret"), in_form=True, icon=":material/chat:", key="interpret")
     if asked and words.strip():
         with show_errors(), st.spinner(_("Reading what you wrote …")):
-            st.session_state[_COMMAND] = words, understand(resources.desk(), words)
+            st.session_state[_COMMAND] = words, understand(resources.context(), words)
     if _COMMAND in st.session_state:
         _draw_command(*st.session_state[_COMMAND])
 

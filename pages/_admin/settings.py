@@ -7,7 +7,7 @@ from itertools import groupby
 
 import streamlit as st
 
-from ingestion.operations.settings import change_setting, describe_effect, list_settings, reset_setting
+from ingestion.acts.settings import change_setting, describe_effect, list_settings, reset_setting
 from pages._admin.language_models import draw_language_models
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author
@@ -41,7 +41,7 @@ def draw_settings() -> None:
         author = draw_author()
         if saved := st.session_state.pop(_SAVED, ""):
             st.success(saved, icon=":material/check:")
-        groups = groupby(list_settings(resources.desk()), lambda state: state.setting.group)
+        groups = groupby(list_settings(resources.context()), lambda state: state.setting.group)
         for place, (group, states) in enumerate(groups):
             _draw_group(group, list(states), author, first=place == 0)
 
@@ -113,7 +113,7 @@ def _draw_change(state: SettingState, given: str, author: str) -> None:
     with show_errors():
         if given:
             allowed_value(setting, given)
-        effect = describe_effect(setting, resources.desk(), WORDING)
+        effect = describe_effect(setting, resources.context(), WORDING)
         (st.warning if setting.effect in ("index", "restart") else st.info)(effect)
         if not act_button(
             "change_setting", _("Save"), key=f"save {setting.name}", type="primary", icon=":material/save:"
@@ -122,7 +122,7 @@ def _draw_change(state: SettingState, given: str, author: str) -> None:
         if not given:
             _reset(state, author)
             return
-        kept = change_setting(resources.desk(), setting.name, given, author)
+        kept = change_setting(resources.context(), setting.name, given, author)
         saved = _("{name}: {value}.").format(name=_(setting.label), value=escape(_text(setting, kept.value)))
         st.session_state[_SAVED] = f"{saved} {effect}"
         st.rerun()
@@ -131,7 +131,7 @@ def _draw_change(state: SettingState, given: str, author: str) -> None:
 def _reset(state: SettingState, author: str) -> None:
     setting = state.setting
     with show_errors():
-        reset_setting(resources.desk(), setting.name, author)
+        reset_setting(resources.context(), setting.name, author)
         told = _("{name}: {value} (default).")
         st.session_state[_SAVED] = told.format(name=_(setting.label), value=escape(_text(setting, setting.default)))
         st.rerun()

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from ingestion.operations.sources import correct_address
+from ingestion.acts.sources import correct_address
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import STATES, source_status, state_of
 from ingestion.types.outcome import Outcome
@@ -26,7 +26,7 @@ from rag_engine.types.document import UNDATED
 _SIGNS = {
     "done": ":material/check:",
     "skipped": ":material/redo:",
-    "rejected": ":material/block:",
+    "refused": ":material/block:",
     "failed": ":material/error:",
 }
 
@@ -82,7 +82,7 @@ def _correct(record: SourceRecord) -> None:
             key="correct confirmed",
         ):
             with show_errors():
-                correct_address(resources.desk(), code, address, author)
+                correct_address(resources.context(), code, address, author)
                 st.rerun()
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from ingestion.operations.documents import UNDO_SECONDS
-from ingestion.operations.sources import queue_removal
+from ingestion.acts.documents import UNDO_SECONDS
+from ingestion.acts.sources import queue_removal
 from ingestion.status.source_status import STATES, State
 from ingestion.status.views import SourceRow, find_rows, source_rows
 from ingestion.types.run import RunRequest
-from pages._admin.add_sources import draw_added, draw_discovery, draw_document_upload, draw_seed_upload
+from pages._admin.add_sources import draw_added, draw_discovery, draw_document_upload, draw_source_list_upload
 from pages._admin.source_detail import draw_source
 from pages._admin.tabs import start_run
 from pages._shared import resources
@@ -34,15 +34,15 @@ def draw_sources() -> None:
     """Draw the ways to add sources, the table, and the source that is open."""
     rows = source_rows(resources.records().values())
     with st.expander(_("Add sources"), icon=":material/playlist_add:", expanded=not rows, key="add sources"):
-        listed, own, found = st.tabs([_("Seed list"), _("Documents"), _("Discover")])
+        listed, own, found = st.tabs([_("Source list"), _("Documents"), _("Discover")])
         with listed:
-            draw_seed_upload()
+            draw_source_list_upload()
         with own:
             draw_document_upload()
         with found:
             draw_discovery()
     draw_added()
-    draw_runs_of(lambda run: run.action == "remove")
+    draw_runs_of(lambda job: job.kind == "remove")
     if not rows:
         st.info(_("The list is empty. Start with a workbook of addresses, or with your own documents."))
         return
@@ -122,7 +122,7 @@ def _confirm(codes: Sequence[str]) -> None:
     with st.container(horizontal=True):
         if act_button("queue_removal", _("Remove"), key="remove confirmed", type="primary"):
             with show_errors():
-                queue_removal(resources.desk(), codes, author, undo_seconds=UNDO_SECONDS)
+                queue_removal(resources.context(), codes, author, undo_seconds=UNDO_SECONDS)
                 open_in_address("source")
                 st.rerun()
         if st.button(_("Cancel"), key="remove refused"):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ingestion.operations.runs import describe_request, describe_unfinished, run, unfinished_runs
+from ingestion.acts.runs import describe_request, describe_unfinished, run, unfinished_runs
 from ingestion.status.source_status import state_of
 from ingestion.status.views import in_quarantine
 from ingestion.types.run import RunRequest
@@ -85,10 +85,10 @@ def open_tab(name: str) -> None:
 
 def start_run(request: RunRequest) -> None:
     """Start a run and show it on its tab, or ask there first where another one has not ended."""
-    if unfinished_runs(resources.desk()):
+    if unfinished_runs(resources.context()):
         st.session_state[_ASKED] = request
     else:
-        run(resources.desk(), request)
+        run(resources.context(), request)
     open_tab("run")
     st.rerun()
 
@@ -98,7 +98,7 @@ def draw_second_run() -> None:
     asked: RunRequest | None = st.session_state.get(_ASKED)
     if asked is None:
         return
-    before = unfinished_runs(resources.desk())
+    before = unfinished_runs(resources.context())
     with st.container(border=True, key="second run"):
         words = "; ".join(describe_unfinished(one, WORDING) for one in before) or _("The other run has ended.")
         st.markdown(_(":material/hourglass_top: **Another run has not ended.** {runs}").format(runs=escape(words)))
@@ -108,7 +108,7 @@ def draw_second_run() -> None:
                 "run", _("Run afterwards"), key="second run queue", icon=":material/playlist_add:", type="primary"
             ):
                 del st.session_state[_ASKED]
-                run(resources.desk(), asked)
+                run(resources.context(), asked)
                 st.rerun()
             if st.button(_("Cancel"), key="second run leave"):
                 del st.session_state[_ASKED]

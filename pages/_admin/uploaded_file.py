@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from ingestion.operations.documents import discard_upload, preview_upload
+from ingestion.acts.documents import discard_upload, preview_upload
 from pages._shared import resources
 from pages._shared.elements import why_disabled
 from pages._uploads.bounds import discard_with_session, let_go, offer_upload
@@ -20,7 +20,7 @@ def stored_preview(place: str, file: UploadedFile) -> Path:
     before, path = st.session_state.get(place, ("", None))
     if path is None or before != file.file_id or not path.exists():
         _discard(place)
-        path = preview_upload(resources.desk(), file.name, file)
+        path = preview_upload(resources.context(), file.name, file)
         discard_with_session(path)
         st.session_state[place] = file.file_id, path
     return path

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ingestion.operations.evaluation import is_shared_rating, share_rating
-from pages._ask.keeping import draw_keeping
+from ingestion.acts.evaluation import is_shared_rating, share_rating
+from pages._ask.keep_question import draw_keeping
 from pages._ask.turn_key import turn_key
 from pages._shared import resources
 from pages._shared.elements import when_changed
@@ -43,7 +43,7 @@ def draw_rating(conversation: Conversation, number: int) -> None:
 
 def _draw_sharing(id: str, asked: str, key: str) -> None:
     # As it is kept now: the turn that this part of the page was drawn with may be older than the rating.
-    st.session_state[key] = is_shared_rating(resources.desk(), id, asked)
+    st.session_state[key] = is_shared_rating(resources.context(), id, asked)
     st.toggle(
         _("Let admins see it"),
         key=key,
@@ -57,7 +57,7 @@ def _draw_sharing(id: str, asked: str, key: str) -> None:
 
 def _share(id: str, asked: str, key: str) -> None:
     with show_errors():
-        share_rating(resources.desk(), id, asked, shared=st.session_state[key])
+        share_rating(resources.context(), id, asked, shared=st.session_state[key])
 
 
 def _rate(id: str, asked: str, key: str) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from ingestion import workspace as folders
-from ingestion.operations.backups import KeptBackup, backup_bytes, delete_backup, list_backups, queue_backup
+from ingestion.acts.backups import KeptBackup, backup_bytes, delete_backup, list_backups, queue_backup
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_download, translated_dialog, why_disabled
 from pages._shared.errors import show_errors
@@ -42,9 +42,9 @@ def draw_backups() -> None:
             ).format(folder=f"`{folder}`")
         )
         if act_button("queue_backup", _("Make a backup"), type="primary", icon=":material/backup:", key="make backup"):
-            queue_backup(resources.desk())
-        draw_runs_of(lambda run: run.action == "backup")
-        found = list_backups(resources.desk())
+            queue_backup(resources.context())
+        draw_runs_of(lambda job: job.kind == "backup")
+        found = list_backups(resources.context())
         if not found:
             st.info(_("No backup has been made yet."))
         for one in found[:_SHOWN]:
@@ -62,7 +62,7 @@ def _draw_one(one: KeptBackup) -> None:
             )
         else:
             name = one.file.name
-            read = partial(backup_bytes, resources.desk(), name)
+            read = partial(backup_bytes, resources.context(), name)
             draw_download(_("Download {file}").format(file=name), read, name, f"download {name}")
         if st.button(
             "",
@@ -83,7 +83,7 @@ def _confirm_deletion(name: str) -> None:
             "delete_backup", _("Delete"), key="delete backup confirmed", type="primary", icon=":material/delete:"
         ):
             with show_errors():
-                delete_backup(resources.desk(), name)
+                delete_backup(resources.context(), name)
                 st.rerun()
         if st.button(_("Cancel"), key="delete backup refused"):
             st.rerun()

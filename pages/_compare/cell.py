@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from ingestion.acts.comparisons import ask_cell_again
 from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, ComparisonColumn
-from ingestion.operations.comparisons import ask_cell_again
-from pages._compare.begin import shown_columns
+from pages._compare.new_comparison import shown_columns
 from pages._shared import resources
 from pages._shared.accessibility import in_language
 from pages._shared.elements import act_button, open_in_address, translated_dialog
@@ -48,7 +48,7 @@ def draw_cell(comparison: Comparison, question: str, column: ComparisonColumn, *
         "ask_cell_again", asked, key="comparison ask again", icon=":material/refresh:", disabled=asking or not present
     ):
         with show_errors():
-            ask_cell_again(resources.desk(), comparison.id, question, column.key)
+            ask_cell_again(resources.context(), comparison.id, question, column.key)
             open_in_address(CELL)
             st.rerun()
 

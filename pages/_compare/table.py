@@ -8,8 +8,8 @@ from pathlib import Path
 import streamlit as st
 
 from ingestion.dataset.comparison.comparison import NOT_ASKED, CellPlace, Comparison, ComparisonCell
-from pages._compare.begin import shown_columns
 from pages._compare.cell import short_language
+from pages._compare.new_comparison import shown_columns
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted

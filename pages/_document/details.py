@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from ingestion.operations.corrections import agree, correction_history, describe_records, undo
+from ingestion.acts.corrections import agree, correction_history, describe_records, undo
 from ingestion.records.document_corrections import Correction, standing
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import field_values, shown_values, unchecked_fields
@@ -37,7 +37,7 @@ _FACETS: Mapping[FieldName, str] = {"hazards": "hazard", "countries": "country"}
 
 def draw_details(document: DocumentRecord) -> None:
     """Draw what is known of the document, with a mark on what was extracted and that nobody has confirmed."""
-    [described] = describe_records(resources.desk(), [document])
+    [described] = describe_records(resources.context(), [document])
     unchecked = unchecked_fields(described)
     draw_done(document.source)
     with st.container(horizontal=True, key="document acts"):
@@ -99,7 +99,7 @@ def _draw_values(document: DocumentRecord, described: SourceRecord, unchecked: S
 
 def _agree(document: DocumentRecord, fields: Sequence[FieldName]) -> None:
     with show_errors():
-        entered = agree(resources.desk(), [document.source], known_author(), fields)
+        entered = agree(resources.context(), [document.source], known_author(), fields)
         note_done([document.source], entered, counted("{n} value confirmed.", "{n} values confirmed.", len(entered)))
         st.rerun()
 
@@ -116,7 +116,7 @@ def _draw_justification(document: DocumentRecord, described: SourceRecord) -> No
 
 
 def _draw_history(document: DocumentRecord) -> None:
-    entries = correction_history(resources.desk(), document.source)
+    entries = correction_history(resources.context(), document.source)
     if not entries:
         return
     counting = standing(entries)
@@ -138,7 +138,7 @@ def _draw_history(document: DocumentRecord) -> None:
 
 def _undo(document: DocumentRecord, one: Correction) -> None:
     with show_errors():
-        undo(resources.desk(), [document.source], known_author(), one.field, batch=one.batch)
+        undo(resources.context(), [document.source], known_author(), one.field, batch=one.batch)
         forget_done(one.batch)
         st.rerun()
 

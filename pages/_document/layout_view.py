@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages._document.opened import paged_text
+from pages._document.open_document import paged_text
 from pages._shared import resources
 from pages._shared.elements import draw_when_done
 from pages._shared.errors import show_errors

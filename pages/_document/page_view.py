@@ -21,7 +21,7 @@ from pages._document.layout_view import (
     say_not_there,
     sought_in,
 )
-from pages._document.opened import address_of, followed, paged_text, references_in
+from pages._document.open_document import address_of, followed, paged_text, references_in
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages._document.opened import address_of, followed
+from pages._document.open_document import address_of, followed
 from rag_engine.viewer.address import PlaceLink
 
 _FOLDER = Path(__file__).parent

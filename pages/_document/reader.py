@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages._document.below import draw_below
-from pages._document.beside import draw_beside
+from pages._document.document_panel import draw_beside
+from pages._document.document_tabs import draw_below
 from pages._document.layout_view import shows_layout
-from pages._document.opened import go_to, page_of, paged_text
+from pages._document.open_document import go_to, page_of, paged_text
 from pages._document.page_view import FIT, ZOOMS, draw_page_view
 from pages._shared import resources
 from pages._shared.elements import draw_original, when_changed

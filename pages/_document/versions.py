@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages._document.opened import changes_between, paged_text
+from pages._document.open_document import changes_between, paged_text
 from pages._document.page_view import draw_text
 from pages._document.places import draw_places
 from pages._shared import resources

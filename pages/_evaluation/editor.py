@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from ingestion.operations.evaluation import put_question
+from ingestion.acts.evaluation import put_question
 from pages._shared import resources
 from pages._shared.elements import act_button, translated_dialog
 from pages._shared.errors import show_errors
@@ -62,7 +62,7 @@ def edit_question(question: AnswerQuestion | None, words: str = "") -> None:
                 before.split,
                 filters,
             )
-            put_question(resources.desk(), changed, answerable=answerable)
+            put_question(resources.context(), changed, answerable=answerable)
             st.session_state.pop(f"passages {id}", None)
             st.rerun()
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ingestion.operations.evaluation import (
+from ingestion.acts.evaluation import (
     exported_feedback,
     is_kept_answer,
     keep_answer,
@@ -39,7 +39,7 @@ _KINDS = {
 def draw_feedback() -> None:
     """Draw the ratings, the latest first, as they are filtered."""
     with show_errors():
-        found = list_feedback(resources.desk())
+        found = list_feedback(resources.context())
         if not found:
             st.info(
                 _("No feedback yet. The thumbs below an answer on the Ask page rate it."), icon=":material/thumb_up:"
@@ -92,10 +92,10 @@ def _draw_rating(one: RatedAnswer) -> None:
                 icon=":material/forum:",
                 query_params={"conversation": one.conversation, "asked": one.asked},
             )
-        if is_kept_answer(resources.desk(), one.conversation, one.asked):
+        if is_kept_answer(resources.context(), one.conversation, one.asked):
             st.caption(_(":material/check: Kept as a test question"), width="content")
             if act_button("remove_questions", _("Undo"), key=f"unkeep {key}", icon=":material/undo:", type="tertiary"):
-                remove_questions(resources.desk(), [answer_id(one.conversation, one.asked)])
+                remove_questions(resources.context(), [answer_id(one.conversation, one.asked)])
                 st.rerun()
         elif one.rating.good and (one.cites or one.refused):
             if act_button(
@@ -106,7 +106,7 @@ def _draw_rating(one: RatedAnswer) -> None:
                 type="tertiary",
             ):
                 with show_errors():
-                    keep_answer(resources.desk(), one.conversation, one.asked)
+                    keep_answer(resources.context(), one.conversation, one.asked)
                     st.rerun()
         elif act_button(
             "put_question",

@@ -8,7 +8,7 @@ from textwrap import shorten
 
 import streamlit as st
 
-from ingestion.operations.evaluation import (
+from ingestion.acts.evaluation import (
     RemovedQuestion,
     exported_questions,
     good_answers,
@@ -71,7 +71,7 @@ def _draw_additions(questions: Sequence[AnswerQuestion]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if act_button("put_question", _("Write a question"), key="write question", icon=":material/add:"):
             edit_question(None)
-        good = good_answers(resources.desk())
+        good = good_answers(resources.context())
         if good:
             label = counted("Keep {n} answer rated good", "Keep {n} answers rated good", len(good))
             act_button("keep_good_answers", label, key="keep good", icon=":material/thumb_up:", on_click=_keep_good)
@@ -79,7 +79,7 @@ def _draw_additions(questions: Sequence[AnswerQuestion]) -> None:
             _draw_import()
         if questions:
             help = _("One JSON object a line, as “Import” reads them.")
-            read = partial(exported_questions, resources.desk())
+            read = partial(exported_questions, resources.context())
             draw_download(_("Export"), read, "questions.jsonl", "export questions", help=help)
 
 
@@ -90,7 +90,7 @@ def _draw_import() -> None:
         "import_questions", _("Import questions"), key="import", icon=":material/upload:"
     ):
         with show_errors():
-            found = import_questions(resources.desk(), stored_preview(_IMPORT, file))
+            found = import_questions(resources.context(), stored_preview(_IMPORT, file))
             done = _("{added} added, {replaced} replaced.")
             told = [done.format(added=number(found.added), replaced=number(found.replaced))]
             if found.missing:
@@ -101,7 +101,7 @@ def _draw_import() -> None:
 
 def _keep_good() -> None:
     with show_errors():
-        kept = keep_good_answers(resources.desk())
+        kept = keep_good_answers(resources.context())
         st.session_state[_KEPT] = [one.id for one in kept]
         st.session_state.pop(_REMOVED, None)
 
@@ -127,8 +127,8 @@ def _draw_undo() -> None:
 
 def _undo() -> None:
     with show_errors():
-        restore_questions(resources.desk(), st.session_state.pop(_REMOVED, ()))
-        remove_questions(resources.desk(), st.session_state.pop(_KEPT, ()))
+        restore_questions(resources.context(), st.session_state.pop(_REMOVED, ()))
+        remove_questions(resources.context(), st.session_state.pop(_KEPT, ()))
 
 
 def _draw_list(questions: Sequence[AnswerQuestion]) -> None:
@@ -184,7 +184,7 @@ def _draw_question(question: AnswerQuestion, files: Mapping[str, str]) -> None:
 
 def _remove(id: str) -> None:
     with show_errors():
-        st.session_state[_REMOVED] = remove_questions(resources.desk(), [id])
+        st.session_state[_REMOVED] = remove_questions(resources.context(), [id])
         st.session_state.pop(_KEPT, None)
 
 

@@ -10,7 +10,7 @@ from functools import partial
 
 import streamlit as st
 
-from ingestion.operations.evaluation import exported_results
+from ingestion.acts.evaluation import exported_results
 from pages._evaluation.comparison import draw_comparison
 from pages._evaluation.question_result import draw_results_of
 from pages._evaluation.testing import judged_name, judged_names

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ingestion.jobs.queue import Run
-from ingestion.operations.evaluation import queue_test
+from ingestion.acts.evaluation import queue_test
+from ingestion.jobs.queue import Job
 from pages._shared import resources
 from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
@@ -42,18 +42,18 @@ def draw_testing() -> None:
                 type="primary",
                 disabled=not questions,
             ):
-                queue_test(resources.desk(), str(st.session_state.get(_JUDGE, "")).strip())
+                queue_test(resources.context(), str(st.session_state.get(_JUDGE, "")).strip())
                 st.rerun()
             with st.popover(_("With a judge"), icon=":material/gavel:", type="tertiary"):
                 _draw_judge()
     draw_runs_of(_is_test)
-    latest = next((run for run in resources.jobs().runs() if _is_test(run) and not run.active), None)
+    latest = next((job for job in resources.jobs().runs() if _is_test(job) and not job.active), None)
     if latest is not None and latest.status == "done" and latest.message:
         st.caption(_(":material/info: Last test: {message}").format(message=escape(latest.message)))
 
 
-def _is_test(run: Run) -> bool:
-    return run.action == "test"
+def _is_test(job: Job) -> bool:
+    return job.kind == "test"
 
 
 def _draw_judge() -> None:

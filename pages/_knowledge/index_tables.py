@@ -6,13 +6,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from ingestion.book_index.apply import AppliedTo
-from ingestion.operations.documents import (
+from ingestion.acts.documents import (
     applied_index_tables,
     apply_index_table,
     preview_index_table,
     remove_index_table,
 )
+from ingestion.book_index.apply import AppliedTo
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table
@@ -30,7 +30,7 @@ _MESSAGE = "index table applied"
 
 
 def _read(path: str) -> IndexTable:
-    return preview_index_table(resources.desk(), Path(path))
+    return preview_index_table(resources.context(), Path(path))
 
 
 def draw_index_tables() -> None:
@@ -38,7 +38,7 @@ def draw_index_tables() -> None:
     if _MESSAGE in st.session_state:
         for line in st.session_state.pop(_MESSAGE):
             st.caption(line)
-    for name, documents in applied_index_tables(resources.desk()).items():
+    for name, documents in applied_index_tables(resources.context()).items():
         with st.container(horizontal=True, vertical_alignment="center", key=f"index table {name}"):
             named = counted("{n} document", "{n} documents", documents)
             st.markdown(f"**{escape(name)}** · {named}", width="content")
@@ -51,7 +51,7 @@ def draw_index_tables() -> None:
                     icon=":material/delete:",
                 ):
                     with show_errors():
-                        remove_index_table(resources.desk(), name)
+                        remove_index_table(resources.context(), name)
                         st.rerun()
     with st.expander(_("Apply an index table"), icon=":material/upload:", key="apply index table"):
         st.caption(
@@ -100,7 +100,7 @@ def _draw_preview(path: Path) -> None:
     )
     if act_button("apply_index_table", _("Apply"), key="apply table", icon=":material/check:", type="primary"):
         with show_errors():
-            applied = apply_index_table(resources.desk(), path, document or "")
+            applied = apply_index_table(resources.context(), path, document or "")
             missing = _(":material/info: No document found for {name}")
             st.session_state[_MESSAGE] = [
                 *(_applied(one) for one in applied.documents),

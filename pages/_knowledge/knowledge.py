@@ -7,8 +7,8 @@ from functools import partial
 
 import streamlit as st
 
+from ingestion.acts.documents import ground
 from ingestion.dataset.knowledge_base import knowledge_base, knowledge_base_bytes
-from ingestion.operations.documents import ground
 from pages._knowledge.index_tables import draw_index_tables
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_download, draw_table
@@ -70,7 +70,7 @@ def draw_knowledge() -> None:
 
 def _build(*, again: bool) -> None:
     with show_errors():
-        ground(resources.desk(), again=again)
+        ground(resources.context(), again=again)
         st.rerun()
 
 

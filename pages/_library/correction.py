@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from ingestion.operations.corrections import correct, describe_records, undo, vocabulary
+from ingestion.acts.corrections import correct, describe_records, undo, vocabulary
 from ingestion.records.document_corrections import Correction
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import shown_values
@@ -56,7 +56,7 @@ def draw_done(source: str = "") -> None:
         st.markdown(f":material/check_circle: {what}", width="content")
         if act_button("undo", _("Undo"), icon=":material/undo:", key="undo corrections"):
             with show_errors():
-                undo(resources.desk(), sources, known_author(), batch=batch)
+                undo(resources.context(), sources, known_author(), batch=batch)
                 del st.session_state[_DONE]
                 st.rerun()
         if st.button("", icon=":material/close:", type="tertiary", key="correction seen", help=_("Close")):
@@ -67,7 +67,7 @@ def draw_done(source: str = "") -> None:
 @translated_dialog(to_translate("Correct"), width="large", icon=":material/edit:")
 def draw_correction(documents: Sequence[DocumentRecord]) -> None:
     """Draw one form for the documents, in which only what is changed counts; it tells of differing values."""
-    described, labels = describe_records(resources.desk(), documents), vocabulary()
+    described, labels = describe_records(resources.context(), documents), vocabulary()
     if len(documents) == 1:
         st.markdown(f"**{escape(documents[0].metadata.title or documents[0].file)}**")
     else:
@@ -107,7 +107,7 @@ def draw_correction(documents: Sequence[DocumentRecord]) -> None:
     with show_errors():
         changed = _changed(before, after)
         values = {one.source: changed for one in documents}
-        entered = correct(resources.desk(), values, author, note) if changed else ()
+        entered = correct(resources.context(), values, author, note) if changed else ()
         note_done([one.source for one in documents], entered, describe_corrected(entered))
         st.rerun()
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from ingestion.operations.library import choose_columns, chosen_columns
+from ingestion.acts.library import choose_columns, chosen_columns
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import unchecked_fields
 from pages._shared import resources
@@ -85,7 +85,7 @@ _LETTER, _BESIDE, _WIDEST = 7.6, 20, 240
 
 def columns_in_use() -> list[str]:
     """Return the columns beside the title that were last chosen."""
-    return [one for one in chosen_columns(resources.desk(), _DEFAULT) if one in _COLUMNS or one == UNCHECKED]
+    return [one for one in chosen_columns(resources.context(), _DEFAULT) if one in _COLUMNS or one == UNCHECKED]
 
 
 def draw_columns() -> None:
@@ -93,7 +93,7 @@ def draw_columns() -> None:
 
     def keep() -> None:
         with show_errors():
-            choose_columns(resources.desk(), st.session_state[_CHOSEN])
+            choose_columns(resources.context(), st.session_state[_CHOSEN])
 
     st.session_state[_CHOSEN] = columns_in_use()
     with st.popover(_("Columns"), icon=":material/view_column:", key="library columns choice"):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ingestion.operations.documents import UNDO_SECONDS, queue_erasure, sources_erased_with
+from ingestion.acts.documents import UNDO_SECONDS, queue_erasure, sources_erased_with
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author, open_in_address, translated_dialog
 from pages._shared.errors import show_errors
@@ -40,7 +40,7 @@ def confirm_deletion(documents: Sequence[DocumentRecord]) -> None:
         ),
     )
     author, note = "", ""
-    codes = sources_erased_with(resources.desk(), documents)
+    codes = sources_erased_with(resources.context(), documents)
     if codes:
         st.markdown(
             counted(
@@ -61,7 +61,7 @@ def confirm_deletion(documents: Sequence[DocumentRecord]) -> None:
             with show_errors():
                 # By their sources: two documents of one content have the same id.
                 sources = [one.source for one in documents]
-                queue_erasure(resources.desk(), sources, author, note, redact=redact, undo_seconds=UNDO_SECONDS)
+                queue_erasure(resources.context(), sources, author, note, redact=redact, undo_seconds=UNDO_SECONDS)
                 open_in_address(DOCUMENT)
                 st.rerun()
         if st.button(_("Cancel"), key="delete refused"):

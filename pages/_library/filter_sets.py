@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ingestion.operations.library import delete_filters, save_filters, saved_filters
+from ingestion.acts.library import delete_filters, save_filters, saved_filters
 from pages._shared import resources
 from pages._shared.elements import in_own_place
 from pages._shared.errors import show_errors
@@ -18,7 +18,7 @@ _DELETED, _NAME = "filters deleted", "filters name"
 
 def draw_filter_sets(place: str, wanted: Filter) -> None:
     """Draw the saved filters, to be used in this place, and how to save those that are set."""
-    saved = saved_filters(resources.desk())
+    saved = saved_filters(resources.context())
     if not (saved or wanted or _DELETED in st.session_state):
         return
     with st.expander(_("Saved filters"), icon=":material/bookmark:", key=f"{place} saved filters"):
@@ -40,14 +40,14 @@ def draw_filter_sets(place: str, wanted: Filter) -> None:
                     type="tertiary",
                     help=_("Delete {name}").format(name=escape(name)),
                 ):
-                    st.session_state[_DELETED] = name, delete_filters(resources.desk(), name)
+                    st.session_state[_DELETED] = name, delete_filters(resources.context(), name)
                     st.rerun()
         _draw_deleted()
         if wanted:
             name = st.text_input(_("Name"), key=f"{place} {_NAME}", placeholder=_("Heat plans since 2018"))
             if st.button(_("Save these filters"), key=f"{place} save filters", icon=":material/bookmark_add:"):
                 with show_errors():
-                    save_filters(resources.desk(), name, wanted)
+                    save_filters(resources.context(), name, wanted)
                     st.rerun()
 
 
@@ -59,6 +59,6 @@ def _draw_deleted() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(_("Deleted: {name}").format(name=escape(name)), width="content")
         if st.button(_("Undo"), key="undo filters", icon=":material/undo:", type="tertiary"):
-            save_filters(resources.desk(), name, kept)
+            save_filters(resources.context(), name, kept)
             del st.session_state[_DELETED]
             st.rerun()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ingestion.operations.corrections import describe_records
+from ingestion.acts.corrections import describe_records
 from ingestion.status.document_fields import unchecked_fields
 from pages._library.correction import draw_done
 from pages._library.documents import columns_in_use, draw_columns, draw_table, find
@@ -27,7 +27,7 @@ def draw_documents(documents: Sequence[DocumentRecord], total: int) -> None:
     selection.
     """
     found = find(documents, str(st.session_state.get(_WORDS, "")))
-    described = dict(zip((one.key for one in documents), describe_records(resources.desk(), documents), strict=True))
+    described = dict(zip((one.key for one in documents), describe_records(resources.context(), documents), strict=True))
     only = st.session_state.get(_UNCHECKED, False)
     shown = [
         one

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from ingestion.operations.corrections import agree
+from ingestion.acts.corrections import agree
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import unchecked_fields
 from pages._library.correction import draw_correction, note_done
@@ -35,7 +35,7 @@ def draw_selection(chosen: Sequence[DocumentRecord], described: Mapping[int, Sou
                      help=_("Confirm all values of these documents that were extracted automatically")):  # fmt: skip
             with show_errors():
                 sources = [one.source for one in chosen]
-                entered = agree(resources.desk(), sources, known_author())
+                entered = agree(resources.context(), sources, known_author())
                 note_done(sources, entered, counted("{n} value confirmed.", "{n} values confirmed.", len(entered)))
                 st.rerun()
         if st.button(_("Ask only these"), icon=":material/forum:", key="ask selected", disabled=none):

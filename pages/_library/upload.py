@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from ingestion.acts.documents import is_listed, queue_uploads
 from ingestion.extraction.file_type import UPLOAD_SUFFIXES
 from ingestion.file_names import is_too_long, safe_name
-from ingestion.operations.documents import is_listed, queue_uploads
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_upload_limit, why_disabled
 from pages._shared.errors import show_errors
@@ -58,7 +58,7 @@ def _draw_upload() -> None:
     ):
         with show_errors():
             queue_uploads(
-                resources.desk(),
+                resources.context(),
                 [(file.name, file) for file in files],
                 replaces=replaces.source if replaces else "",
                 again=again,
@@ -70,7 +70,7 @@ def _draw_upload() -> None:
 
 def _choose_replaced() -> DocumentRecord | None:
     """Return the document that the file is a new version of; None for a new document."""
-    own = [one for one in resources.engine().collection.documents() if not is_listed(resources.desk(), one)]
+    own = [one for one in resources.engine().collection.documents() if not is_listed(resources.context(), one)]
     return st.selectbox(
         _("New version of"),
         own,

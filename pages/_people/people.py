@@ -6,8 +6,8 @@ from functools import partial
 
 import streamlit as st
 
-from ingestion.operations.acts import every_act
-from ingestion.operations.people import audit_entries, exported_audit, list_people, set_role
+from ingestion.acts.people import audit_entries, exported_audit, list_people, set_role
+from ingestion.acts.register import every_act
 from ingestion.records.audit import AuditEntry
 from ingestion.types.description import ALL_FIELDS
 from pages._shared import resources
@@ -40,7 +40,7 @@ def draw_people() -> None:
                 "Admins also change settings and roles."
             )
         )
-        found = list_people(resources.desk())
+        found = list_people(resources.context())
         if not found:
             st.caption(_("Nobody has logged in yet."))
         for one in found:
@@ -75,12 +75,12 @@ def _draw_one(one: Person) -> None:
 def _give(address: str, key: str) -> None:
     with show_errors():
         role = st.session_state.pop(key)
-        set_role(resources.desk(), address, role)
+        set_role(resources.context(), address, role)
 
 
 def _add() -> None:
     with show_errors():
-        set_role(resources.desk(), st.session_state[_ADDRESS], st.session_state[_ROLE])
+        set_role(resources.context(), st.session_state[_ADDRESS], st.session_state[_ROLE])
         st.session_state[_ADDRESS] = ""
 
 
@@ -89,11 +89,11 @@ def _draw_audit() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         person = st.text_input(_("Person"), key="audit person", max_chars=200, width=240)
         since = st.date_input(_("Since"), None, format=DATE_FORMAT, key="audit since", width=160)
-        entries = audit_entries(resources.desk(), person=person, since=since.isoformat() if since else "")
+        entries = audit_entries(resources.context(), person=person, since=since.isoformat() if since else "")
         actions = sorted({_action(one.act) for one in entries})
         chosen = st.selectbox(_("Action"), actions, None, key="audit act", placeholder=_("Any"), width=240)
         shown = [one for one in entries if chosen in (None, _action(one.act))]
-        written = partial(exported_audit, resources.desk(), shown)
+        written = partial(exported_audit, resources.context(), shown)
         draw_download(_("Export as CSV"), written, "audit.csv", "audit export", type="secondary")
     if len(shown) > _MOST:
         latest = _("The latest {shown} of {total} entries:")

@@ -11,7 +11,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages._search.opened import go_to
+from pages._search.open_search import go_to
 from pages._shared.elements import when_changed
 from pages._shared.filter_widgets import (
     MANY,

@@ -10,7 +10,7 @@ import streamlit as st
 
 from ingestion.dataset.passage_export import PASSAGE_FORMATS, export_passages
 from ingestion.file_names import download_name
-from pages._search.opened import first_shown, go_to, show_from
+from pages._search.open_search import first_shown, go_to, show_from
 from pages._search.passage import draw_document
 from pages._shared.elements import base_address, draw_download
 from pages._shared.errors import show, show_errors

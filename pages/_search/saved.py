@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages._search.opened import go_to
+from pages._search.open_search import go_to
 from pages._shared import resources
 from pages._shared.elements import draw_way_back, keep_way_back
 from pages._shared.errors import show_errors

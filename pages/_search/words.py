@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages._search.opened import go_to
+from pages._search.open_search import go_to
 from pages._shared.elements import when_changed
 from pages._shared.frame import show_opened
 from pages._shared.interface_language import _, to_translate

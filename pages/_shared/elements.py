@@ -10,9 +10,9 @@ from typing import Any, ParamSpec
 import pandas as pd
 import streamlit as st
 
+from ingestion.acts.context import system_user
+from ingestion.acts.register import every_act, missing_role
 from ingestion.file_reading import ExtractionLimits
-from ingestion.operations.acts import every_act, missing_role
-from ingestion.operations.desk import system_user
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, in_this_language
 from pages._shared.login import is_logged_in

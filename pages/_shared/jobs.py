@@ -9,11 +9,11 @@ from typing import Any
 
 import streamlit as st
 
+from ingestion.acts.runs import Control, control, describe_request
 from ingestion.dataset.comparison.comparison import describe_counts
 from ingestion.jobs.kinds import KINDS
 from ingestion.jobs.process import ensure_worker
-from ingestion.jobs.queue import Run
-from ingestion.operations.runs import Control, control, describe_request
+from ingestion.jobs.queue import Job
 from ingestion.status.views import rate_per_minute, running_sources, seconds_left
 from ingestion.types.run import Progress
 from pages._shared import resources
@@ -30,24 +30,24 @@ from rag_engine.workspace import find_writer
 _EVENTS = 500
 
 
-def _draw_summaries(run: Run) -> None:
+def _draw_summaries(job: Job) -> None:
     """Draw what each phase of a run did."""
     rows = [
         {
             _("Phase"): shown_name(str(summary["phase"]).capitalize()),
             _("Done"): int(summary["done"]),
             _("Skipped"): int(summary["skipped"]),
-            _("Rejected"): int(summary["rejected"]),
+            _("Refused"): int(summary["refused"]),
             _("Failed"): int(summary["failed"]),
             _("Reasons"): ", ".join(
                 f"{number(count)} {shown_reason(reason)}" for reason, count in summary["reasons"].items()
             ),
             _("Seconds"): float(summary["seconds"]),
         }
-        for summary in run.results
+        for summary in job.results
     ]
     seconds = {_("Seconds"): lambda value: number(value, 1)}
-    draw_table(rows, f"run {run.id}", _("Results of each phase of the run"), written=seconds)
+    draw_table(rows, f"run {job.id}", _("Results of each phase of the run"), written=seconds)
 
 
 _POLL_SECONDS = 1.0
@@ -61,9 +61,9 @@ _NAMED = 6
 _WATCHED = "run watched"
 
 
-def addition_under_way() -> Run | None:
+def addition_under_way() -> Job | None:
     """Return the addition of documents that is running, or the one that waits longest."""
-    additions = [run for run in resources.jobs().runs() if run.action == "add" and run.active]
+    additions = [job for job in resources.jobs().runs() if job.kind == "add" and job.active]
     return additions[-1] if additions else None
 
 
@@ -79,38 +79,38 @@ def draw_writer() -> None:
 
 def draw_runs() -> None:
     """Draw the active runs, polling each second while there are any, and the latest results."""
-    active = [run for run in resources.jobs().runs(_LOOKED_AT) if run.active]
+    active = [job for job in resources.jobs().runs(_LOOKED_AT) if job.active]
     st.fragment(_draw_runs, run_every=_POLL_SECONDS if active else None)(watching=bool(active))
 
 
-def draw_runs_of(chosen: Callable[[Run], bool]) -> None:
+def draw_runs_of(chosen: Callable[[Job], bool]) -> None:
     """Draw the active and paused runs that are chosen, and why the latest of them failed."""
-    active = [run for run in resources.jobs().runs(_LOOKED_AT) if run.active and chosen(run)]
+    active = [job for job in resources.jobs().runs(_LOOKED_AT) if job.active and chosen(job)]
     st.fragment(_draw_chosen, run_every=_POLL_SECONDS if active else None)(chosen, watching=bool(active))
 
 
-def told_of_latest(action: str) -> str:
+def told_of_latest(kind: str) -> str:
     """Return what the latest run of an action gave, "" while one is active or if it gave nothing."""
-    latest = next((run for run in resources.jobs().runs(_LOOKED_AT) if run.action == action), None)
-    return " ".join(map(_TOLD[action], latest.results)) if latest and not latest.active else ""
+    latest = next((job for job in resources.jobs().runs(_LOOKED_AT) if job.kind == kind), None)
+    return " ".join(map(_TOLD[kind], latest.results)) if latest and not latest.active else ""
 
 
-def _draw_chosen(chosen: Callable[[Run], bool], *, watching: bool) -> None:
-    runs = [run for run in resources.jobs().runs(_LOOKED_AT) if chosen(run)]
-    _follow([run for run in runs if run.active], watching=watching)
-    for run in reversed(runs):
-        if run.active:
-            _draw_active(run)
-        elif run.status == "paused":
-            _draw_paused(run)
+def _draw_chosen(chosen: Callable[[Job], bool], *, watching: bool) -> None:
+    runs = [job for job in resources.jobs().runs(_LOOKED_AT) if chosen(job)]
+    _follow([job for job in runs if job.active], watching=watching)
+    for job in reversed(runs):
+        if job.active:
+            _draw_active(job)
+        elif job.status == "paused":
+            _draw_paused(job)
     # An erasure may have removed why.
     if runs and runs[0].status == "failed" and runs[0].message:
         show_error(show(runs[0].message))
 
 
-def _follow(active: Sequence[Run], *, watching: bool) -> None:
+def _follow(active: Sequence[Job], *, watching: bool) -> None:
     """See that a worker is at the active runs, and draw the whole page again once there are none left."""
-    if active and not any(run.alive for run in active):
+    if active and not any(job.alive for job in active):
         # The worker has died, or went before the last run was queued.
         ensure_worker(resources.workspace())
     elif watching and not active:
@@ -127,92 +127,92 @@ def time_left(progress: Progress, seconds: float) -> float | None:
 
 def _draw_runs(*, watching: bool) -> None:
     runs = resources.jobs().runs(_LOOKED_AT)
-    active = [run for run in runs if run.active]
+    active = [job for job in runs if job.active]
     if active:
         st.session_state[_WATCHED] = active[0].id
     _follow(active, watching=watching)
-    for run in reversed(active):
-        _draw_active(run)
-    for run in runs:
-        if run.status == "paused":
-            _draw_paused(run)
-    finished = [run for run in runs if not run.active and run.status != "paused"][:_SHOWN]
+    for job in reversed(active):
+        _draw_active(job)
+    for job in runs:
+        if job.status == "paused":
+            _draw_paused(job)
+    finished = [job for job in runs if not job.active and job.status != "paused"][:_SHOWN]
     if finished:
         with st.expander(
             _("Recent activity"), icon=":material/history:", expanded=finished[0].id == st.session_state.get(_WATCHED)
         ):
-            for run in finished:
-                _draw_finished(run)
+            for job in finished:
+                _draw_finished(job)
 
 
-def _draw_active(run: Run) -> None:
-    with st.container(border=True, key=f"run active {run.id}"):
+def _draw_active(job: Job) -> None:
+    with st.container(border=True, key=f"run active {job.id}"):
         text, buttons = st.columns([3, 2], vertical_alignment="center")
-        waiting = " · " + _("waiting") if run.status == "queued" else ""
-        text.markdown(f"**{_title(run)}**{waiting}")
-        if run.progress and run.progress.total:
-            now = run.progress
+        waiting = " · " + _("waiting") if job.status == "queued" else ""
+        text.markdown(f"**{_title(job)}**{waiting}")
+        if job.progress and job.progress.total:
+            now = job.progress
             share = now.done_bytes / now.total_bytes if now.total_bytes else now.done / now.total
-            st.progress(min(max(share, 0.0), 1.0), text=_progress(run, now))
-        elif run.progress:
-            st.caption(escape(show(run.progress.current)))
-        if run.action == "run" and run.progress and run.progress.phase:
-            _draw_sources(run, run.progress)
-        stop = KINDS[run.action].stop
+            st.progress(min(max(share, 0.0), 1.0), text=_progress(job, now))
+        elif job.progress:
+            st.caption(escape(show(job.progress.current)))
+        if job.kind == "run" and job.progress and job.progress.phase:
+            _draw_sources(job, job.progress)
+        stop = KINDS[job.kind].stop
         if stop in ("pause", "cancel"):
             with buttons.container(horizontal=True, horizontal_alignment="right"):
-                _draw_signals(run, pausable=stop == "pause")
-        elif stop == "undo" and run.progress is None:
+                _draw_signals(job, pausable=stop == "pause")
+        elif stop == "undo" and job.progress is None:
             with buttons:
-                signalled = run.signal != ""
-                if act_button("control", _("Undo"), key=f"undo {run.id}", icon=":material/undo:", disabled=signalled):
-                    _control("cancel", run)
+                signalled = job.signal != ""
+                if act_button("control", _("Undo"), key=f"undo {job.id}", icon=":material/undo:", disabled=signalled):
+                    _control("cancel", job)
 
 
-def _control(signal: Control, run: Run) -> None:
+def _control(signal: Control, job: Job) -> None:
     with show_errors():
-        control(resources.desk(), signal, run.id)
+        control(resources.context(), signal, job.id)
 
 
-def _draw_signals(run: Run, *, pausable: bool) -> None:
+def _draw_signals(job: Job, *, pausable: bool) -> None:
     """Draw how to pause or cancel the run."""
-    if pausable and run.signal == "pause":
-        if act_button("control", _("Pausing … resume"), key=f"resume {run.id}", icon=":material/play_arrow:"):
-            _control("resume", run)
+    if pausable and job.signal == "pause":
+        if act_button("control", _("Pausing … resume"), key=f"resume {job.id}", icon=":material/play_arrow:"):
+            _control("resume", job)
     elif pausable and act_button(
-        "control", _("Pause"), key=f"pause {run.id}", icon=":material/pause:", disabled=run.signal != ""
+        "control", _("Pause"), key=f"pause {job.id}", icon=":material/pause:", disabled=job.signal != ""
     ):
-        _control("pause", run)
-    cancelled = run.signal == "cancel"
+        _control("pause", job)
+    cancelled = job.signal == "cancel"
     label = _("Stopping …") if cancelled else _("Cancel")
-    if act_button("control", label, key=f"cancel {run.id}", icon=":material/close:", disabled=cancelled):
-        _control("cancel", run)
+    if act_button("control", label, key=f"cancel {job.id}", icon=":material/close:", disabled=cancelled):
+        _control("cancel", job)
 
 
-def _draw_paused(run: Run) -> None:
-    with st.container(border=True, key=f"run paused {run.id}"):
+def _draw_paused(job: Job) -> None:
+    with st.container(border=True, key=f"run paused {job.id}"):
         text, buttons = st.columns([3, 2], vertical_alignment="center")
-        text.markdown(f":material/pause: **{_title(run)}** · " + _("paused"))
+        text.markdown(f":material/pause: **{_title(job)}** · " + _("paused"))
         with buttons.container(horizontal=True, horizontal_alignment="right"):
-            if act_button("control", _("Resume"), key=f"resume {run.id}", icon=":material/play_arrow:", type="primary"):
+            if act_button("control", _("Resume"), key=f"resume {job.id}", icon=":material/play_arrow:", type="primary"):
                 with show_errors():
-                    control(resources.desk(), "resume", run.id)
+                    control(resources.context(), "resume", job.id)
                     # The whole page: only a new start of it looks again each second.
                     st.rerun()
-            if act_button("control", _("Cancel"), key=f"cancel {run.id}", icon=":material/close:"):
+            if act_button("control", _("Cancel"), key=f"cancel {job.id}", icon=":material/close:"):
                 with show_errors():
-                    control(resources.desk(), "cancel", run.id)
+                    control(resources.context(), "cancel", job.id)
                     st.rerun()
         st.caption(_("Completed work is kept. The run continues when you resume it."))
 
 
-def _progress(run: Run, now: Progress) -> str:
-    if run.action == "run":
+def _progress(job: Job, now: Progress) -> str:
+    if job.kind == "run":
         return _sources_done(now)
-    done = _(KINDS[run.action].counted).format(done=number(now.done), total=number(now.total))
+    done = _(KINDS[job.kind].counted).format(done=number(now.done), total=number(now.total))
     parts = [done, escape(now.current)]
-    if run.action == "add" and run.started:
-        seconds = (datetime.now(UTC) - datetime.fromisoformat(run.started)).total_seconds()
+    if job.kind == "add" and job.started:
+        seconds = (datetime.now(UTC) - datetime.fromisoformat(job.started)).total_seconds()
         if (left := time_left(now, seconds)) is not None:
             parts.append(f"{number(now.done_bytes / seconds / 1e6, 1)} MB/s")
             parts.append(_("{duration} left").format(duration=duration(left)))
@@ -234,7 +234,7 @@ def _sources_done(now: Progress) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _draw_sources(run: Run, now: Progress) -> None:
+def _draw_sources(job: Job, now: Progress) -> None:
     """Draw, once it is opened, which sources of the phase are done, which it is at, and which wait."""
     waiting = now.total - now.done - len(now.now)
     st.caption(
@@ -244,32 +244,32 @@ def _draw_sources(run: Run, now: Progress) -> None:
     )
     # A label that never changes: with another one it would close itself each second.
     with st.expander(
-        _("Sources of this phase"), icon=":material/list_alt:", key=f"sources of {run.id}", on_change="rerun"
+        _("Sources of this phase"), icon=":material/list_alt:", key=f"sources of {job.id}", on_change="rerun"
     ) as folded:
         if folded.open:
             titles = {one.code: one.shown_title for one in resources.store().sources()}
-            found = running_sources(now, resources.store().latest(_EVENTS), titles, run.started)
+            found = running_sources(now, resources.store().latest(_EVENTS), titles, job.started)
             rows = [
                 {_("Source"): one.code, _("Title"): one.title, _("State"): shown_name(one.state.capitalize())}
                 for one in found
             ]
-            draw_table(rows, f"running {run.id}", _("Sources of the phase: done, now, waiting"))
+            draw_table(rows, f"running {job.id}", _("Sources of the phase: done, now, waiting"))
 
 
-def _draw_finished(run: Run) -> None:
-    st.markdown(f"**{_title(run)}** · {moment(run.queued)} · {_ending(run)}")
-    if run.message:
-        show_error(show(run.message))
-    if run.action == "add" and run.results:
-        draw_table([_file(result) for result in run.results], f"run {run.id}", _("Result for each file"))
-        _draw_notes(run)
-    if run.action == "run" and run.results:
-        _draw_summaries(run)
-    for result in run.results:
-        if run.action == "backup":
+def _draw_finished(job: Job) -> None:
+    st.markdown(f"**{_title(job)}** · {moment(job.queued)} · {_ending(job)}")
+    if job.message:
+        show_error(show(job.message))
+    if job.kind == "add" and job.results:
+        draw_table([_file(result) for result in job.results], f"run {job.id}", _("Result for each file"))
+        _draw_notes(job)
+    if job.kind == "run" and job.results:
+        _draw_summaries(job)
+    for result in job.results:
+        if job.kind == "backup":
             _draw_backup(result)
-        elif run.action in _TOLD:
-            st.caption(_TOLD[run.action](result))
+        elif job.kind in _TOLD:
+            st.caption(_TOLD[job.kind](result))
 
 
 def _tried(result: Mapping[str, Any]) -> str:
@@ -318,31 +318,31 @@ def _draw_backup(result: Mapping[str, Any]) -> None:
         )
 
 
-def _title(run: Run) -> str:
-    if run.action == "run":
-        return escape(describe_request(run.request, wording=WORDING))
-    if run.action == "gate":
-        return _("Accepting the current answers") if run.arguments.get("accept") else _("Checking the answers")
-    if run.action == "decide":
-        accepted = run.arguments.get("accept")
+def _title(job: Job) -> str:
+    if job.kind == "run":
+        return escape(describe_request(job.request, wording=WORDING))
+    if job.kind == "gate":
+        return _("Accepting the current answers") if job.arguments.get("accept") else _("Checking the answers")
+    if job.kind == "decide":
+        accepted = job.arguments.get("accept")
         return _("Putting the waiting index in place") if accepted else _("Discarding the waiting index")
-    if run.action == "rebuild":
-        return _("Encoding every document again") if run.arguments.get("encode") else _("Rebuilding the indexes")
-    if run.action == "compare":
-        return _comparison([escape(str(one)) for one in run.arguments["questions"]])
-    if run.action == "erase":
-        return _deletion(run)
-    if run.action == "remove":
-        codes = [str(one) for one in run.arguments["codes"]]
+    if job.kind == "rebuild":
+        return _("Encoding every document again") if job.arguments.get("encode") else _("Rebuilding the indexes")
+    if job.kind == "compare":
+        return _comparison([escape(str(one)) for one in job.arguments["questions"]])
+    if job.kind == "erase":
+        return _deletion(job)
+    if job.kind == "remove":
+        codes = [str(one) for one in job.arguments["codes"]]
         return counted(
             "Removing {n} source: {codes}", "Removing {n} sources: {codes}", len(codes), codes=_listed(codes)
         )
-    if run.action == "add":
-        paths = run.arguments["paths"]
+    if job.kind == "add":
+        paths = job.arguments["paths"]
         if len(paths) == 1:
             return _("Adding {name}").format(name=escape(Path(paths[0]).name))
         return counted("Adding {n} file", "Adding {n} files", len(paths))
-    return _(KINDS[run.action].title)
+    return _(KINDS[job.kind].title)
 
 
 def _listed(codes: Sequence[str]) -> str:
@@ -359,10 +359,10 @@ def _comparison(questions: Sequence[str]) -> str:
     )
 
 
-def _deletion(run: Run) -> str:
-    if len(run.documents) > 1:
-        return counted("Deleting {n} document", "Deleting {n} documents", len(run.documents))
-    file = run.results[0]["file"] if run.results else _file_of(run.documents[0])
+def _deletion(job: Job) -> str:
+    if len(job.documents) > 1:
+        return counted("Deleting {n} document", "Deleting {n} documents", len(job.documents))
+    file = job.results[0]["file"] if job.results else _file_of(job.documents[0])
     return _("Deleting {name}").format(name=escape(str(file)))
 
 
@@ -372,12 +372,12 @@ def _file_of(source: str) -> str:
     return next((one.shown_title for one in documents if one.source == source), Path(source).name)
 
 
-def _ending(run: Run) -> str:
-    if run.action != "add" or not run.results:
-        return shown_name(run.status)
-    statuses = [str(result["status"]) for result in run.results]
+def _ending(job: Job) -> str:
+    if job.kind != "add" or not job.results:
+        return shown_name(job.status)
+    statuses = [str(result["status"]) for result in job.results]
     told = ", ".join(_files_ended(one, statuses.count(one)) for one in dict.fromkeys(statuses))
-    return f"{shown_name(run.status)}; {told}" if run.status == "cancelled" else told
+    return f"{shown_name(job.status)}; {told}" if job.status == "cancelled" else told
 
 
 def _files_ended(status: str, n: int) -> str:
@@ -387,8 +387,8 @@ def _files_ended(status: str, n: int) -> str:
             return counted("{n} indexed", "{n} indexed", n)
         case "unchanged":
             return counted("{n} unchanged", "{n} unchanged", n)
-        case "rejected":
-            return counted("{n} rejected", "{n} rejected", n)
+        case "refused":
+            return counted("{n} refused", "{n} refused", n)
         case "failed":
             return counted("{n} failed", "{n} failed", n)
         case _:
@@ -404,18 +404,18 @@ def _file(result: Mapping[str, Any]) -> dict[str, str | int]:
     }
 
 
-def _draw_notes(run: Run) -> None:
+def _draw_notes(job: Job) -> None:
     """Draw why files were not added, or what to know of them, as sentences."""
     notes = [
         _("**{file}**: {note}").format(file=escape(Path(str(one["path"])).name), note=escape(show(one["reason"])))
-        for one in run.results
+        for one in job.results
         if one["reason"]
     ]
     for note in notes[:_NOTES]:
         st.caption(note)
     if len(notes) > _NOTES:
         more = counted("{n} more note", "{n} more notes", len(notes) - _NOTES)
-        with st.expander(more, key=f"more notes {run.id}"):
+        with st.expander(more, key=f"more notes {job.id}"):
             for note in notes[_NOTES:]:
                 st.caption(note)
 

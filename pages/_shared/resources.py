@@ -10,8 +10,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import streamlit as st
 
+from ingestion.acts.context import ActContext, local_person
 from ingestion.jobs.queue import JobQueue
-from ingestion.operations.desk import Desk, local_person
 from ingestion.records.people import welcome
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import Event, SourceStore
@@ -79,9 +79,9 @@ def person() -> Person:
 KNOWN_AUTHOR = "admin author known"
 
 
-def desk() -> Desk:
+def context() -> ActContext:
     """Return the workspace, ready for the acts of who is at the page."""
-    return Desk(engine(), store(), jobs(), person())
+    return ActContext(engine(), store(), jobs(), person())
 
 
 def records() -> dict[str, SourceRecord]:

@@ -61,7 +61,7 @@ _STATES = frozenset(
         to_translate("Indexing"),
         to_translate("Done"),
         to_translate("Skipped"),
-        to_translate("Rejected"),
+        to_translate("Refused"),
         to_translate("Failed"),
         to_translate("Now"),
         to_translate("Waiting"),
@@ -72,7 +72,7 @@ _STATES = frozenset(
         to_translate("cancelled"),
         to_translate("indexed"),
         to_translate("unchanged"),
-        to_translate("rejected"),
+        to_translate("refused"),
         to_translate("skipped"),
         to_translate("restore"),
     )

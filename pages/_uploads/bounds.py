@@ -20,7 +20,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
-from ingestion.operations.documents import discard_upload
+from ingestion.acts.documents import discard_upload
 from pages._shared.interface_language import _
 from pages._shared.numbers_and_dates import number
 

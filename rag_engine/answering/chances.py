@@ -23,7 +23,7 @@ from rapidfuzz import fuzz, process
 from rag_engine.config import DATA
 from rag_engine.protocols import PassageReader
 from rag_engine.text.analyzer import analyse, surface
-from rag_engine.text.stopwords import stopwords
+from rag_engine.text.stop_words import stopwords
 from rag_engine.types.answer import AnswerStatus
 from rag_engine.types.evidence import Evidence, Ground, QueryPlan
 from rag_engine.types.passage import Hit, PassageReading, Source, Tier

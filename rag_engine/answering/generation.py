@@ -12,9 +12,9 @@ from typing import Literal
 
 from rag_engine import prompts
 from rag_engine.answering import replies
-from rag_engine.answering.abstention import unnamed
 from rag_engine.answering.citations import PageOf, cite
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer, quote
+from rag_engine.answering.refuse_answer import unnamed
 from rag_engine.answering.source_order import NumberedWords, in_order, renumbered, renumbered_marks
 from rag_engine.answering.support import SupportModels, assess
 from rag_engine.config import CONTEXT_STEP, GenerationConfig

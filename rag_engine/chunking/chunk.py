@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from rag_engine.chunking.headings import titles
 from rag_engine.chunking.paragraph import paragraph_chunks
 from rag_engine.chunking.parents import filled, parents_of, solid
-from rag_engine.chunking.sections.chunks import section_chunks, section_coverage
+from rag_engine.chunking.section.chunks import section_chunks, section_coverage
 from rag_engine.chunking.semantic import semantic_chunks
 from rag_engine.config import ChunkingConfig, ChunkSizes, Strategy
 from rag_engine.errors import InputError

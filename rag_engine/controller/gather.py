@@ -22,7 +22,7 @@ from rag_engine.controller.memory import (
     place_of,
     with_evidence,
 )
-from rag_engine.controller.read import ModelReader, Read, SentenceReader, Similarity
+from rag_engine.controller.statements import ModelReader, Read, SentenceReader, Similarity
 from rag_engine.controller.sub_questions import part_words, plan_by_model, plan_by_rules
 from rag_engine.errors import BackendError
 from rag_engine.geography import Gazetteer

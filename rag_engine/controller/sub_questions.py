@@ -19,17 +19,17 @@ from functools import cache
 from itertools import pairwise
 
 from rag_engine import prompts
-from rag_engine.answering.abstention import YEAR, years_of
 from rag_engine.answering.citations import words
-from rag_engine.chunking.sections.references import Reference, named_sections
-from rag_engine.chunking.sections.rules import normal_label
+from rag_engine.answering.refuse_answer import YEAR, years_of
+from rag_engine.chunking.section.references import Reference, named_sections
+from rag_engine.chunking.section.rules import normal_label
 from rag_engine.controller.memory import SubQuestion
 from rag_engine.errors import BackendError
 from rag_engine.geography import Gazetteer, find_places, place_mentions
 from rag_engine.protocols import Generator
 from rag_engine.text.folding import fold
 from rag_engine.text.sentences import Span
-from rag_engine.text.stopwords import stopwords
+from rag_engine.text.stop_words import stopwords
 from rag_engine.text.tables import read_table
 from rag_engine.types.evidence import QueryPlan
 

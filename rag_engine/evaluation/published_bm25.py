@@ -16,7 +16,7 @@ import numpy as np
 import Stemmer
 
 from rag_engine.evaluation.datasets import CorpusDocument
-from rag_engine.evaluation.metrics import DEPTH, RankDocuments
+from rag_engine.evaluation.metric import DEPTH, RankDocuments
 
 _K1, _B = 0.9, 0.4
 # Lucene keeps the length of a text in one byte: exact up to here, beyond it four binary digits of the rest.

@@ -12,14 +12,14 @@ from rag_engine.disk_backends import paper_keywords
 from rag_engine.errors import BackendError
 from rag_engine.evaluation.configurations import Configuration
 from rag_engine.evaluation.datasets import CorpusDocument
-from rag_engine.evaluation.metrics import DEPTH, RankDocuments, best_of_documents
+from rag_engine.evaluation.metric import DEPTH, RankDocuments, best_of_documents
 from rag_engine.evaluation.published_bm25 import published_bm25
 from rag_engine.evaluation.temporary_collection import IndexedCorpus
 from rag_engine.geography import load_gazetteer
 from rag_engine.planning.plan import plan_question
 from rag_engine.protocols import LoadReranker, VectorIndex
 from rag_engine.retrieval.ranking import Ranked, rank
-from rag_engine.retrieval.reranking import DEPTH as RERANK_DEPTH
+from rag_engine.retrieval.rerank_passages import DEPTH as RERANK_DEPTH
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.storage.collection import CollectionView
 from rag_engine.types.evidence import Evidence, QueryPlan

@@ -18,7 +18,7 @@ import numpy as np
 
 from rag_engine.config import DATA
 from rag_engine.errors import InputError
-from rag_engine.evaluation.metrics import Measured
+from rag_engine.evaluation.metric import Measured
 from rag_engine.evaluation.significance import Difference, Interval, mean_interval, paired_difference
 
 

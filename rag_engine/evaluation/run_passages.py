@@ -14,7 +14,7 @@ from rag_engine.config import Config
 from rag_engine.evaluation.cached_reranker import cached_loader
 from rag_engine.evaluation.configurations import Configuration, by_chunking
 from rag_engine.evaluation.gold import GoldQuestion, alternatives
-from rag_engine.evaluation.metrics import Measured
+from rag_engine.evaluation.metric import Measured
 from rag_engine.evaluation.passage_metrics import METRICS, Passage, PassageScore, Words, score_passages, word_starts
 from rag_engine.evaluation.rankers import searching
 from rag_engine.evaluation.temporary_collection import MeasuringProgress, indexed

@@ -16,7 +16,7 @@ from rag_engine.config import Config
 from rag_engine.evaluation.cached_reranker import cached_loader
 from rag_engine.evaluation.configurations import Configuration, by_chunking
 from rag_engine.evaluation.datasets import Dataset
-from rag_engine.evaluation.metrics import METRICS, Measured, RankDocuments, measure
+from rag_engine.evaluation.metric import METRICS, Measured, RankDocuments, measure
 from rag_engine.evaluation.rankers import ranker, whole_documents
 from rag_engine.evaluation.temporary_collection import MeasuringProgress, as_document, indexed
 from rag_engine.evaluation.trec_runs import writing_run

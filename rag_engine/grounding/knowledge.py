@@ -132,7 +132,7 @@ _CODEC = TypeAdapter(GroundedEntry)
 class KnowledgeBase:
     """The grounded entries of a workspace.
 
-    When a document is removed, entries that quote it are removed too (rag_engine/storage/deletion.py).
+    When a document is removed, entries that quote it are removed too (rag_engine/storage/erase_document.py).
     """
 
     def __init__(self, catalog: Catalog) -> None:

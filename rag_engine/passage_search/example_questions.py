@@ -16,7 +16,7 @@ from rag_engine.planning.plan import plan_question
 from rag_engine.storage.catalog import ParentRecord, set_state
 from rag_engine.text.folding import fold
 from rag_engine.text.sentences import sentence_spans
-from rag_engine.text.stopwords import stopwords
+from rag_engine.text.stop_words import stopwords
 from rag_engine.text.tables import read_table
 from rag_engine.types.answer import Answer, Citation
 from rag_engine.types.document import DocumentRecord

@@ -10,7 +10,7 @@ from functools import cache
 
 from rag_engine.geography import Gazetteer, place_mentions
 from rag_engine.text.folding import fold
-from rag_engine.text.stopwords import stopwords
+from rag_engine.text.stop_words import stopwords
 from rag_engine.text.tables import read_table
 
 # Signs around a question that are no part of it.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from rag_engine.text.folding import fold
-from rag_engine.text.stopwords import listed_stopwords, stopwords
+from rag_engine.text.stop_words import listed_stopwords, stopwords
 from rag_engine.text.tables import read_table
 
 _BRACKETS = re.compile(r"\[[^\]]*\]|\([^)]*\)")

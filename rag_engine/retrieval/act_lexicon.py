@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from rag_engine.chunking.sections.rules import section_words
+from rag_engine.chunking.section.rules import section_words
 from rag_engine.geography import load_gazetteer, place_mentions
 from rag_engine.text.folding import fold
 from rag_engine.text.languages import READ_LANGUAGES
-from rag_engine.text.stopwords import stopwords
+from rag_engine.text.stop_words import stopwords
 from rag_engine.text.tables import read_table
 
 _WORD = re.compile(r"\w+(?:[./]\w+)*")

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from rag_engine.chunking.sections.references import Reference, named_sections
-from rag_engine.chunking.sections.rules import normal_label, number_key, rules_of
+from rag_engine.chunking.section.references import Reference, named_sections
+from rag_engine.chunking.section.rules import normal_label, number_key, rules_of
 from rag_engine.retrieval.act_mentions import ActMention, find_acts, names_any_act
 from rag_engine.storage.catalog import ParentRecord
 from rag_engine.storage.collection import CollectionView

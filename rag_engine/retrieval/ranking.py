@@ -19,9 +19,9 @@ from rag_engine.messages import Message
 from rag_engine.protocols import Keys, PassageReader, Vectors
 from rag_engine.retrieval.book_index_boost import IndexMatches, Listed, match_index
 from rag_engine.retrieval.diversity import Floats, mmr, with_siblings
+from rag_engine.retrieval.fuse_ranks import POOL, PROFILES, PROVENANCE, Profile
 from rag_engine.retrieval.named_sections import NamedSections, find_named
-from rag_engine.retrieval.profiles import POOL, PROFILES, PROVENANCE, Profile
-from rag_engine.retrieval.reranking import read_scores, rerank
+from rag_engine.retrieval.rerank_passages import read_scores, rerank
 from rag_engine.retrieval.scores import column, mix, pool_of, read_signals, scaled_to_best
 from rag_engine.retrieval.search import Candidates, Retrievers, search
 from rag_engine.storage.catalog import ChildRecord

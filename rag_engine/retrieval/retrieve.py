@@ -12,7 +12,7 @@ from rag_engine.config import RetrievalConfig
 from rag_engine.filters import Filter
 from rag_engine.retrieval.book_index_boost import ListedPlace, missing_contexts
 from rag_engine.retrieval.diversity import Candidate, admit, per_document_cap
-from rag_engine.retrieval.profiles import PROFILES, Profile
+from rag_engine.retrieval.fuse_ranks import PROFILES, Profile
 from rag_engine.retrieval.ranking import Ranked, rank
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.storage.catalog import ChildRecord, ParentRecord

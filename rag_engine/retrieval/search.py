@@ -14,7 +14,7 @@ from rag_engine.filters import Filter, allowed_documents, facet_values
 from rag_engine.messages import Message
 from rag_engine.protocols import Embedder, LoadReranker, Reranker, SparseIndex, VectorIndex, Vectors
 from rag_engine.retrieval.exact_search import nearest
-from rag_engine.retrieval.profiles import POOL, PROFILES, Profile
+from rag_engine.retrieval.fuse_ranks import POOL, PROFILES, Profile
 from rag_engine.storage.collection import CollectionView
 from rag_engine.text.analyzer import has_analyser
 from rag_engine.text.sentences import sentence_spans

@@ -23,7 +23,7 @@ from rag_engine.messages import Message
 from rag_engine.protocols import Embedder, SparseIndex, StorageBackends, VectorIndex, Vectors
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, set_state
-from rag_engine.storage.deletion import ERASING, LEFT, Erasure, compact_keywords, erase
+from rag_engine.storage.erase_document import ERASING, LEFT, Erasure, compact_keywords, erase
 from rag_engine.storage.index_entries import CollectionIndex, read_collection_index
 from rag_engine.storage.indexer import Indexer, IndexingStopped, activate
 from rag_engine.storage.log import log_documents

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
-from rag_engine.chunking.sections.references import Edge
+from rag_engine.chunking.section.references import Edge
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, ParentRecord
 from rag_engine.types.document import DocumentRecord

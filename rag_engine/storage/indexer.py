@@ -27,7 +27,7 @@ from sqlalchemy.engine import Connection
 from rag_engine.book_index.anchors import IndexRecord, anchors
 from rag_engine.chunking.chunk import chunk
 from rag_engine.chunking.indexed_text import context_header, encoder_text, keyword_text
-from rag_engine.chunking.sections.references import find_references, resolve
+from rag_engine.chunking.section.references import find_references, resolve
 from rag_engine.config import ChunkingConfig
 from rag_engine.protocols import Embedder, Keys, Vectors
 from rag_engine.storage import schema as tables
@@ -40,7 +40,7 @@ from rag_engine.storage.catalog import (
     take_keys,
 )
 from rag_engine.storage.cross_references import insert_references
-from rag_engine.storage.deletion import purge
+from rag_engine.storage.erase_document import purge
 from rag_engine.storage.index_entries import (
     OWN_INDEX,
     IndexedEntry,

@@ -18,7 +18,7 @@ from sqlalchemy.engine import Connection
 from rag_engine.protocols import SparseIndex, StorageBackends, VectorIndex
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, ChildRecord, set_state
-from rag_engine.storage.deletion import LEFT
+from rag_engine.storage.erase_document import LEFT
 from rag_engine.storage.index_entries import stored_entries
 from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.stores import Stores, keyword_rows, put_dense

@@ -7,7 +7,7 @@ import shutil
 import sqlalchemy as sql
 
 from rag_engine.storage import schema as tables
-from rag_engine.storage.deletion import ERASING, purge
+from rag_engine.storage.erase_document import ERASING, purge
 from rag_engine.storage.rebuild import WAITING
 from rag_engine.storage.stores import Stores
 from rag_engine.storage.vector_rows import forget_missing_vectors, forget_unused_models, free_rows, sweep

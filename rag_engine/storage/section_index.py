@@ -10,7 +10,7 @@ from itertools import groupby, takewhile
 
 import sqlalchemy as sql
 
-from rag_engine.chunking.sections.rules import normal_label
+from rag_engine.chunking.section.rules import normal_label
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog
 from rag_engine.types.document import DocumentRecord

@@ -12,7 +12,7 @@ from itertools import chain
 import Stemmer
 
 from rag_engine.text.folding import fold
-from rag_engine.text.stopwords import stopwords
+from rag_engine.text.stop_words import stopwords
 
 # ISO 639-1 codes of the Snowball stemmers in PyStemmer.
 _SNOWBALL = {

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cli.main import app
-from ingestion.operations.desk import Desk
+from ingestion.acts.context import ActContext
 from ingestion.worker import work
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
@@ -33,7 +33,7 @@ def compare(small_workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setenv("SEXTANT_OLLAMA_URL", "http://127.0.0.1:9")
     monkeypatch.setattr("ingestion.jobs.process.ensure_worker", work_here)
-    monkeypatch.setattr(Desk.__init__, "__defaults__", (work_here,))
+    monkeypatch.setattr(ActContext.__init__, "__defaults__", (work_here,))
     workspace = shutil.copytree(small_workspace, tmp_path / "workspace")
     return lambda *words: CliRunner().invoke(app, ["compare", "-w", str(workspace), *map(str, words)])
 

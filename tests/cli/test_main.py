@@ -134,8 +134,8 @@ def test_one_bad_file_does_not_stop_the_others(workspace: Path, tmp_path: Path) 
     result = run("add", folder, folder / "missing.txt", "-w", workspace, "--json")
     outcomes = {Path(one["path"]).name: one for one in json.loads(result.stdout)["documents"]}
     assert {name: one["status"] for name, one in outcomes.items()} == {
-        "a_empty.pdf": "rejected",
-        "b_latin.txt": "rejected",
+        "a_empty.pdf": "refused",
+        "b_latin.txt": "refused",
         "c_good.txt": "indexed",
         "missing.txt": "failed",
     }

@@ -7,11 +7,11 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from cli.main import app
-from ingestion.operations.backups import backup
-from ingestion.operations.documents import queue_files
-from ingestion.operations.settings import change_setting
+from ingestion.acts.backups import backup
+from ingestion.acts.documents import queue_files
+from ingestion.acts.settings import change_setting
 from rag_engine.settings import read_settings
-from tests.ingestion.backup.workspaces import desk_of, make_workspace, open_engine, place
+from tests.ingestion.backup.workspaces import context_of, make_workspace, open_engine, place
 
 
 def test_what_was_not_restored_is_said_with_the_command_that_sets_it_again(tmp_path: Path) -> None:
@@ -19,7 +19,7 @@ def test_what_was_not_restored_is_said_with_the_command_that_sets_it_again(tmp_p
     address = "http://models.example/$(touch)"
     change_setting(place(workspace), "ollama_url", address, "Ada")
     with closing(open_engine(workspace)) as engine:
-        queue_files(desk_of(engine), [tmp_path / "bay.md"])
+        queue_files(context_of(engine), [tmp_path / "bay.md"])
     made = backup(place(workspace), tmp_path / "backup.zip").file
     restored = tmp_path / "restored here"
     result = CliRunner().invoke(app, ["restore", str(made), "-w", str(restored)])

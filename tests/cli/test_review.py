@@ -9,7 +9,7 @@ from cli.main import app
 from ingestion.records.source_store import SourceStore
 from ingestion.types.licence import LicenceVerdict
 from ingestion.types.outcome import Outcome
-from ingestion.types.source import SeedSource
+from ingestion.types.source import ListedSource
 from rag_engine.messages import Message
 from rag_engine.storage.catalog import open_catalog
 
@@ -19,7 +19,7 @@ _HOSTS = {"A1": "www.example.org", "A2": "docs.example.org", "B1": "example.com"
 def test_all_of_a_host_are_decided_at_once_and_addresses_are_shown(tmp_path: Path) -> None:
     with closing(open_catalog(tmp_path)) as catalog:
         store = SourceStore(catalog)
-        store.add([SeedSource(code, f"https://{host}/plan", title="Plan") for code, host in _HOSTS.items()])
+        store.add([ListedSource(code, f"https://{host}/plan", title="Plan") for code, host in _HOSTS.items()])
         unclear = Outcome("skipped", "licence_unclear", Message("No statement."), LicenceVerdict("YELLOW", "", ()))
         for code in _HOSTS:
             store.record(code, "licence", unclear, fingerprint="f")

@@ -11,11 +11,11 @@ from openpyxl import load_workbook
 from typer.testing import CliRunner, Result
 
 from cli.main import app
+from ingestion.acts.context import local_person
 from ingestion.jobs.queue import JobQueue
-from ingestion.operations.desk import local_person
 from ingestion.records.source_store import SourceStore
 from ingestion.types.outcome import Outcome
-from ingestion.types.source import PortalFindings, SeedSource
+from ingestion.types.source import ListedSource, PortalFindings
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from rag_engine.messages import Message
@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def workspace(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a workspace whose list is that folder, taken through all phases by a real worker."""
     workspace = tmp_path_factory.mktemp("terminal") / "workspace"
-    added = run("seeds", "add", folder, "-w", workspace)
+    added = run("sources", "add", folder, "-w", workspace)
     assert added.exit_code == 0, added.output
     assert "4 added, 0 known already, 0 rows not usable." in added.output
     done = run("run", "-w", workspace)
@@ -54,7 +54,7 @@ def run_json(*words: object) -> Any:
 
 
 def _code(workspace: Path, title: str) -> str:
-    sources = run_json("seeds", "list", "-w", workspace)["sources"]
+    sources = run_json("sources", "list", "-w", workspace)["sources"]
     return str(next(one["code"] for one in sources if one["title"] == title))
 
 
@@ -89,16 +89,16 @@ def test_a_source_is_told_as_it_stands_before_its_history(workspace: Path) -> No
 
 
 def test_the_list_has_a_line_for_each_source(workspace: Path) -> None:
-    lines = run("seeds", "list", "-w", workspace).output.splitlines()
+    lines = run("sources", "list", "-w", workspace).output.splitlines()
     assert len(lines) == 5
     line = next(line for line in lines if HEAT.title in line)
     assert "indexing/indexed" in line
     assert line.rstrip().endswith("heat.md")
-    assert [one["status"] for one in run_json("seeds", "list", "-w", workspace)["sources"]].count("indexed") == 3
+    assert [one["status"] for one in run_json("sources", "list", "-w", workspace)["sources"]].count("indexed") == 3
 
 
 def test_adding_the_same_list_again_adds_nothing(workspace: Path, folder: Path) -> None:
-    assert "0 added, 4 known already" in run("seeds", "add", folder, "-w", workspace).output
+    assert "0 added, 4 known already" in run("sources", "add", folder, "-w", workspace).output
     again = run_json("run", "-w", workspace)
     assert (again["status"], again["phases"]) == ("done", [])
     assert run("run", "-w", workspace).stdout == "Nothing was due.\n"
@@ -127,11 +127,11 @@ def test_an_edited_dataset_comes_back_as_corrections_that_are_found(workspace: P
     [
         (("run", "cooking"), "There is no phase cooking. Phases are licence, acquisition"),
         (("status", "NOPE"), "No source has the code 'NOPE'."),
-        (("status", "NOPE"), "`sextant seeds list` lists the codes."),
+        (("status", "NOPE"), "`sextant sources list` lists the codes."),
         (("review", "NOPE", "GREEN", "--note", "Why."), "No source has the code NOPE."),
         (("review", "NOPE", "GREEN"), "GREEN on NOPE needs a reason. Give a note"),
-        (("run", "--code", "NOPE", "-c", "NADA"), "No source has the code NOPE, NADA. `sextant seeds list` lists"),
-        (("seeds", "remove", "NOPE"), "No source has the code NOPE."),
+        (("run", "--code", "NOPE", "-c", "NADA"), "No source has the code NOPE, NADA. `sextant sources list` lists"),
+        (("sources", "remove", "NOPE"), "No source has the code NOPE."),
         (("pause",), "No run is running or queued. `sextant runs` lists them."),
         (("resume", "99"), "There is no run 99."),
         (("resume", "9" * 30), f"There is no run {'9' * 30}."),
@@ -139,7 +139,7 @@ def test_an_edited_dataset_comes_back_as_corrections_that_are_found(workspace: P
         (("do", "what is the weather?"), "was not understood"),
         (("export", "dataset.docx"), ".xlsx"),
         (("import", "nothing.xlsx"), "nothing.xlsx"),
-        (("seeds", "add", "nothing.xlsx"), "nothing.xlsx"),
+        (("sources", "add", "nothing.xlsx"), "nothing.xlsx"),
     ],
 )
 def test_what_cannot_be_done_is_said_with_the_cure(workspace: Path, words: tuple[str, ...], said: str) -> None:
@@ -156,7 +156,7 @@ def test_a_licence_waits_for_a_persons_word(tmp_path: Path, monkeypatch: pytest.
     with serving({"/plan": page(body)}) as site:
         monkeypatch.setenv("SEXTANT_INTRANET", f"127.0.0.1:{site.port}")
         seeds.write_text(f"code,url\nA1,{site.url('/plan')}\n", encoding="utf-8")
-        run("seeds", "add", seeds, "-w", workspace)
+        run("sources", "add", seeds, "-w", workspace)
         run("run", "-w", workspace)
         assert "1 to decide." in run("review", "-w", workspace).output
         decided = run("review", "A1", "GREEN", "--note", "Asked by letter.", "--by", "Ada", "-w", workspace)
@@ -182,9 +182,9 @@ def test_a_feed_proposes_sources_and_adds_them_only_when_accepted(
     with serving({"/feed": page(feed, "application/rss+xml")}) as site:
         monkeypatch.setenv("SEXTANT_INTRANET", f"127.0.0.1:{site.port}")
         address = site.url("/feed")
-        assert "3 proposed" in run("seeds", "discover", address, "-w", tmp_path).output
+        assert "3 proposed" in run("sources", "discover", address, "-w", tmp_path).output
         assert run_json("status", "-w", tmp_path)["funnel"][0]["reached"] == 0
-        run("seeds", "discover", address, "--accept", "-w", tmp_path)
+        run("sources", "discover", address, "--accept", "-w", tmp_path)
         assert run_json("status", "-w", tmp_path)["funnel"][0]["reached"] == 3
 
 
@@ -192,7 +192,7 @@ def test_a_page_that_leads_to_no_list_says_so(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("SEXTANT_HOST_SECONDS", "0")
     with serving({"/plan": page("<html><body><p>A plan.</p></body></html>")}) as site:
         monkeypatch.setenv("SEXTANT_INTRANET", f"127.0.0.1:{site.port}")
-        found = run("seeds", "discover", site.url("/plan"), "-w", tmp_path)
+        found = run("sources", "discover", site.url("/plan"), "-w", tmp_path)
     assert found.exit_code == 2
     assert "leads to no sitemap and no feed" in found.output
 
@@ -209,14 +209,14 @@ def test_a_site_whose_lists_hold_the_page_alone_proposes_nothing(
         monkeypatch.setenv("SEXTANT_INTRANET", f"127.0.0.1:{site.port}")
         (tmp_path / "seeds.csv").write_text(f"code,url\nA1,{site.url('/plan')}\n", encoding="utf-8")
         for _ in range(2):
-            found = run("seeds", "discover", site.url("/plan"), "-w", tmp_path)
+            found = run("sources", "discover", site.url("/plan"), "-w", tmp_path)
             assert found.exit_code == 2
             assert "nothing but this address" in " ".join(found.output.split())
-            run("seeds", "add", tmp_path / "seeds.csv", "-w", tmp_path)
+            run("sources", "add", tmp_path / "seeds.csv", "-w", tmp_path)
 
 
 def test_a_run_tells_each_phase_as_it_ends_where_nobody_watches_a_bar(tmp_path: Path, folder: Path) -> None:
-    run("seeds", "add", folder, "-w", tmp_path)
+    run("sources", "add", folder, "-w", tmp_path)
     done = run("run", "licence", "acquisition", "-w", tmp_path)
     assert "acquisition: 4 sources, " in done.stderr
     assert "acquisition\t4 done" in done.stdout
@@ -226,7 +226,7 @@ def test_what_is_removed_leaves_the_index(workspace: Path, tmp_path: Path) -> No
     copy = tmp_path / "workspace"
     shutil.copytree(workspace, copy)
     code = _code(copy, FLOOD.title)
-    gone = run("seeds", "remove", code, "--by", "Ada", "-w", copy)
+    gone = run("sources", "remove", code, "--by", "Ada", "-w", copy)
     assert "1 removed." in gone.stdout
     assert FLOOD.title not in [one["metadata"]["title"] for one in run_json("list", "-w", copy)["documents"]]
     assert "is off the list" in run("status", code, "-w", copy).output
@@ -250,7 +250,7 @@ def test_a_portal_says_what_it_offers_that_was_not_taken(tmp_path: Path) -> None
     said = "Links not followed, below 2 levels: 7."
     with closing(open_engine(read_config(tmp_path))) as engine:
         store = SourceStore(engine.catalog)
-        store.add([SeedSource("P1", "https://portal.example/plans")])
+        store.add([ListedSource("P1", "https://portal.example/plans")])
         store.record(
             "P1", "portals", Outcome("done", "", Message(), PortalFindings((), (), (Message(said),))), fingerprint="f"
         )
@@ -259,7 +259,7 @@ def test_a_portal_says_what_it_offers_that_was_not_taken(tmp_path: Path) -> None
 
 
 def test_a_number_picks_from_the_menu_of_phases(tmp_path: Path, folder: Path) -> None:
-    run("seeds", "add", folder, "-w", tmp_path)
+    run("sources", "add", folder, "-w", tmp_path)
     picked = CliRunner().invoke(app, ["do", "-w", str(tmp_path)], input="1\ny\n")
     assert picked.exit_code == 0
     assert "1 licence\n2 acquisition\n3 portals\n" in picked.output
@@ -268,7 +268,7 @@ def test_a_number_picks_from_the_menu_of_phases(tmp_path: Path, folder: Path) ->
 
 
 def test_words_are_said_back_and_run_when_a_person_agrees(tmp_path: Path, folder: Path) -> None:
-    run("seeds", "add", folder, "-w", tmp_path)
+    run("sources", "add", folder, "-w", tmp_path)
     words = ("do", "check the licences of the new rows", "-w", tmp_path)
     declined = CliRunner().invoke(app, [str(word) for word in words], input="n\n")
     assert "Run the phase licence for everything new or changed." in declined.output

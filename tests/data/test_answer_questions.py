@@ -8,7 +8,7 @@ import pytest
 
 from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits
-from rag_engine.backends.language_identification import identify_language
+from rag_engine.backends.identify_language import identify_language
 from rag_engine.config import DATA
 from rag_engine.evaluation.answers.questions import SAMPLE, AnswerQuestion, read_answer_questions
 from rag_engine.evaluation.answers.scoring import answer_match

@@ -60,7 +60,7 @@ def test_a_seed_workbook_is_looked_at_before_its_rows_are_added(page: Page, admi
     page.get_by_text("Add sources").click()
 
     page.locator("input[type=file]").first.set_input_files(tmp_path / "seeds.xlsx")
-    expect(page.get_by_text("1 row rejected")).to_be_visible()
+    expect(page.get_by_text("1 row refused")).to_be_visible()
     expect(page.get_by_text("25 of 25 sources")).to_be_visible()
     page.get_by_role("button", name="Add 2 sources").click()
 

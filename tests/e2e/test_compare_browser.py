@@ -11,8 +11,8 @@ import openpyxl
 import pytest
 from playwright.sync_api import Page, expect
 
-from ingestion.operations.comparisons import ask_comparison, begin_comparison
-from ingestion.operations.desk import open_desk
+from ingestion.acts.comparisons import ask_comparison, begin_comparison
+from ingestion.acts.context import open_context
 from ingestion.worker import work
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
@@ -39,9 +39,9 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def compare(workspace: Path) -> str:
     """Have three documents compared by two questions; return the comparison's id."""
     engine = open_engine(read_config(workspace))
-    desk = replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
-    begun = begin_comparison(desk, [WHO, "Who pays a penalty?"], "document", {})
-    ask_comparison(desk, begun.id)
+    context = replace(open_context(engine, LOCAL), start_worker=lambda _: None)
+    begun = begin_comparison(context, [WHO, "Who pays a penalty?"], "document", {})
+    ask_comparison(context, begun.id)
     work(engine)
     engine.close()
     return begun.id

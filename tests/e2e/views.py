@@ -10,9 +10,9 @@ from pathlib import Path
 import docx
 from playwright.sync_api import Page, expect
 
+from ingestion.acts.context import open_context
+from ingestion.acts.evaluation import queue_test
 from ingestion.add_files import add_paths
-from ingestion.operations.desk import open_desk
-from ingestion.operations.evaluation import queue_test
 from ingestion.worker import work
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
@@ -68,7 +68,7 @@ def build_views(folder: Path) -> Path:
     engine = open_engine(read_config(workspace))
     [added] = add_paths([documents / _PLAN], engine)
     assert added.status == "indexed", added.reason
-    queue_test(replace(open_desk(engine, LOCAL), start_worker=lambda _: None))
+    queue_test(replace(open_context(engine, LOCAL), start_worker=lambda _: None))
     work(engine)
     engine.close()
     _converse(workspace)

@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 
 import pytest
 
-from ingestion.catalogues.read import Endpoint, read_catalogue
-from ingestion.seeds.discover import discover
-from ingestion.seeds.read import read_seeds
+from ingestion.catalogues.catalogue_api import Endpoint, read_catalogue
+from ingestion.source_lists.discover import discover
+from ingestion.source_lists.read_workbook import read_source_list
 from ingestion.types.outcome import Refusal
 from ingestion.web.address_policy import is_public
 from ingestion.web.browser import open_browser
@@ -161,7 +161,7 @@ def _listed(vector: _Vector, site: Site) -> None:
     with tempfile.TemporaryDirectory() as folder, _web(vector, site) as web:
         path = Path(folder) / "seeds.csv"
         path.write_text(f'Title,URL\nPlan,"{vector.url}"\nOther,https://example.org/a.pdf\n', encoding="utf-8")
-        for source in read_seeds(path, ()).new:
+        for source in read_source_list(path, ()).new:
             if "example.org/a.pdf" not in source.url:
                 web.fetch(source.url)
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ingestion.acts.context import ActContext, local_person, open_context
+from ingestion.acts.register import enter
+from ingestion.acts.settings import change_setting
 from ingestion.dataset.comparison.ask_cells import moment
 from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, ComparisonColumn
 from ingestion.dataset.comparison.store import ComparisonStore
-from ingestion.operations.acts import enter
-from ingestion.operations.desk import Desk, local_person, open_desk
-from ingestion.operations.settings import change_setting
 from ingestion.records.people import welcome
 from ingestion.records.source_record import EXCLUDED, Decision
 from ingestion.types.outcome import Outcome
-from ingestion.types.source import SeedSource
+from ingestion.types.source import ListedSource
 from rag_engine.conversations.store import new_id
 from rag_engine.engine import Engine
 from rag_engine.grounding.knowledge import (
@@ -48,16 +48,16 @@ def compared(engine: Engine, together: Sequence[str]) -> Iterator[str]:
 
 
 def administered(engine: Engine, together: Sequence[str]) -> Iterator[str]:
-    """Fill what the tabs draw of runs, rejected files, indexes, settings, people and the audit log."""
-    desk = open_desk(engine, local_person(together[0][:80]))
+    """Fill what the tabs draw of runs, refused files, indexes, settings, people and the audit log."""
+    context = open_context(engine, local_person(together[0][:80]))
     for number, text in enumerate(together):
-        desk.jobs.finish(desk.jobs.queue("add", {"paths": [text]}, desk.person), "failed", [], text)
-        desk.jobs.finish(desk.jobs.queue("backup", {}, desk.person), "failed", [], text)
-        _reject(desk, f"OUT{number:03}", text)
-        _describe(desk, f"DOC{number:03}", text)
+        context.jobs.finish(context.jobs.queue("add", {"paths": [text]}, context.person), "failed", [], text)
+        context.jobs.finish(context.jobs.queue("backup", {}, context.person), "failed", [], text)
+        _reject(context, f"OUT{number:03}", text)
+        _describe(context, f"DOC{number:03}", text)
         welcome(engine.config.workspace, f"issuer|{number}", f"p{number}@example.org", text)
-        enter(desk, "decide", text, text)
-    change_setting(desk, "ollama_model", together[0][:80], together[0][:80])
+        enter(context, "decide", text, text)
+    change_setting(context, "ollama_model", together[0][:80], together[0][:80])
     _list(engine, together)
     yield from (
         f"/admin?tab={tab}"
@@ -80,18 +80,20 @@ def _cell(text: str, document: DocumentRecord) -> ComparisonCell:
     )
 
 
-def _reject(desk: Desk, code: str, text: str) -> None:
-    desk.store.add([SeedSource(code, f"https://example.org/{code}", "", text, text, text, text, "", Message(text))])
-    desk.store.record(code, "quality", Outcome("rejected", "no_text", Message(text)), fingerprint="f", seconds=0.1)
-    desk.store.decide(Decision(code, "indexing", EXCLUDED, text[:80], text, _WHEN))
+def _reject(context: ActContext, code: str, text: str) -> None:
+    context.store.add(
+        [ListedSource(code, f"https://example.org/{code}", "", text, text, text, text, "", Message(text))]
+    )
+    context.store.record(code, "quality", Outcome("refused", "no_text", Message(text)), fingerprint="f", seconds=0.1)
+    context.store.decide(Decision(code, "indexing", EXCLUDED, text[:80], text, _WHEN))
 
 
-def _describe(desk: Desk, code: str, text: str) -> None:
+def _describe(context: ActContext, code: str, text: str) -> None:
     """Add a source that came through all phases, each value of whose description is a payload."""
     described = source_record(code, dict.fromkeys(VALUES, (text,)))
-    desk.store.add([described.source])
+    context.store.add([described.source])
     for phase, outcome in described.outcomes.items():
-        desk.store.record(code, phase, outcome, fingerprint="f", seconds=0.1)
+        context.store.record(code, phase, outcome, fingerprint="f", seconds=0.1)
 
 
 def _list(engine: Engine, together: Sequence[str]) -> None:

@@ -16,7 +16,7 @@ from ingestion.add_files import FileOutcome, add_paths
 from ingestion.file_reading import ExtractionLimits
 from ingestion.metadata_file import NAME
 from ingestion.sandbox.sandbox import time_for
-from ingestion.seeds.read import read_seeds
+from ingestion.source_lists.read_workbook import read_source_list
 from rag_engine.config import ROOT, read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
@@ -78,7 +78,7 @@ def _described(home: Path, tried: list[HostileFile]) -> Iterator[str]:
     for one in tried:
         folder = replace(one, kind=one.name, name=NAME).write(home).parent
         (folder / _GOOD).write_text("The mayor of Goodtown orders the evacuation. " * 9)
-        for take in (lambda folder: add_paths([folder], engine), lambda folder: read_seeds(folder, ()).new):
+        for take in (lambda folder: add_paths([folder], engine), lambda folder: read_source_list(folder, ()).new):
             try:
                 if len(take(folder)) != 1:
                     yield f"{one.name}: the file beside it was not taken"
@@ -107,7 +107,7 @@ def _not_survived(name: str, result: FileOutcome | None, late: set[str]) -> Iter
     """Yield at most one sentence on what is wrong with the end of one file."""
     if result is None:
         yield f"{name!r}: nothing was said of it"
-    elif result.status in ("rejected", "failed") and (not result.reason or _NO_REASON.search(result.reason)):
+    elif result.status in ("refused", "failed") and (not result.reason or _NO_REASON.search(result.reason)):
         yield f"{name!r}: no reason but {result.reason!r}"
     elif result.path in late:
         yield f"{name!r}: it, or the file after it, took longer than it may"

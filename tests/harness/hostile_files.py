@@ -315,8 +315,8 @@ def _pdfs(chance: random.Random, times: int) -> Iterator[HostileFile]:
     yield HostileFile("pdf with odd pages", "point.pdf", _objects(box=b"[5 5 5 5]"))
     yield HostileFile("pdf with odd pages", "turned.pdf", _objects(box=b"[100 100 -100 -100]/Rotate 37"))
     yield HostileFile("pdf with odd pages", "arrays.pdf", _objects(box=b"[" * 20_000))
-    action = b"/OpenAction<</S/JavaScript/JS(app.alert(1))>>/AA<</O<</S/Launch/F(/bin/sh)>>>>"
-    yield HostileFile("pdf with actions", "script.pdf", original.replace(b"/Type/Catalog", b"/Type/Catalog" + action))
+    kind = b"/OpenAction<</S/JavaScript/JS(app.alert(1))>>/AA<</O<</S/Launch/F(/bin/sh)>>>>"
+    yield HostileFile("pdf with actions", "script.pdf", original.replace(b"/Type/Catalog", b"/Type/Catalog" + kind))
     yield HostileFile("pdf with actions", "locked.pdf", _locked())
     for name in ("%PDF-", "%PDF-1.7\n%%EOF", "%PDF-9.9\n" + "\0" * 5000, " " * 1000 + "%PDF-1.4 1 0 obj"):
         yield HostileFile("pdf by its first bytes alone", f"head{len(name)}.pdf", name.encode())

@@ -14,13 +14,13 @@ from urllib.parse import quote
 from playwright.sync_api import Dialog, Page, sync_playwright
 from playwright.sync_api import TimeoutError as BrowserTimeout
 
+from ingestion.acts.context import local_person, open_context
+from ingestion.acts.library import save_filters
 from ingestion.add_files import add_paths
-from ingestion.operations.desk import local_person, open_desk
-from ingestion.operations.library import save_filters
 from ingestion.records.source_store import SourceStore
 from ingestion.types.licence import LicenceMark, LicenceVerdict
 from ingestion.types.outcome import Outcome
-from ingestion.types.source import SeedSource
+from ingestion.types.source import ListedSource
 from rag_engine.config import read_config
 from rag_engine.conversations import store
 from rag_engine.conversations.store import TurnRating
@@ -233,18 +233,18 @@ def _filled(workspace: Path, together: list[str], alone: Sequence[str]) -> list[
 
 def _named(engine: Engine, alone: Sequence[str]) -> None:
     """Give every payload as a name: of a conversation, a saved search and a set of filters."""
-    workspace, desk = engine.config.workspace, open_desk(engine, local_person())
+    workspace, context = engine.config.workspace, open_context(engine, local_person())
     for payload in alone:
         name = " ".join(payload.split())[:60]
         id = store.new_id()
         store.end_turn(workspace, store.begin_turn(workspace, id, payload), REPLY)
         store.rename_conversation(workspace, id, name)
         save_search(workspace, name, PassageQuery(name))
-        save_filters(desk, name, {"hazard": ("Flood",)})
+        save_filters(context, name, {"hazard": ("Flood",)})
 
 
 def _kept(engine: Engine, together: list[str]) -> Iterator[str]:
-    workspace, desk = engine.config.workspace, open_desk(engine, local_person(together[0][:80]))
+    workspace, context = engine.config.workspace, open_context(engine, local_person(together[0][:80]))
     documents = engine.collection.documents()
     yield "/library"
     yield from (f"/document?document={one.document_id}" for one in documents)
@@ -265,7 +265,7 @@ def _kept(engine: Engine, together: list[str]) -> Iterator[str]:
             change_notebook(
                 workspace, notebook.id, partial(_with, entry=entry, note=text, tags=tuple(text.split()[:5]))
             )
-        _source(desk.store, f"XSS{number:03}", text)
+        _source(context.store, f"XSS{number:03}", text)
     yield f"/notebook?notebook={notebook.id}"
     change_test_questions(workspace, lambda _before: [_question(number, one) for number, one in enumerate(together)])
     yield f"/search?words={quote('dyke was raised')}"
@@ -285,8 +285,8 @@ def _source(sources: SourceStore, code: str, text: str) -> None:
     """Add a source whose licence waits for a decision."""
     mark = LicenceMark("pattern", "YELLOW", text, 12, text, text)
     verdict = LicenceVerdict("YELLOW", text, (mark,))
-    sources.add([SeedSource(code, f"https://example.org/{code}", "", text, text, text, text, "", Message(text))])
-    outcome = Outcome("rejected", "licence_unclear", Message(text), verdict)
+    sources.add([ListedSource(code, f"https://example.org/{code}", "", text, text, text, text, "", Message(text))])
+    outcome = Outcome("refused", "licence_unclear", Message(text), verdict)
     sources.record(code, "licence", outcome, fingerprint="f", seconds=0.1)
 
 

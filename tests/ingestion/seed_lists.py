@@ -7,10 +7,10 @@ from pathlib import Path
 
 from openpyxl import Workbook
 
-from ingestion.seeds.merge import SeedReport
+from ingestion.source_lists.merge import SourceListReport
 
 
-def seed_workbook(path: Path, *rows: Sequence[object], **sheets: list[Sequence[object]]) -> Path:
+def source_workbook(path: Path, *rows: Sequence[object], **sheets: list[Sequence[object]]) -> Path:
     workbook = Workbook()
     first = workbook.worksheets[0]
     first.title = "Seeds"
@@ -24,10 +24,10 @@ def seed_workbook(path: Path, *rows: Sequence[object], **sheets: list[Sequence[o
     return path
 
 
-def seed_text(path: Path, text: str, encoding: str = "utf-8") -> Path:
+def source_list_text(path: Path, text: str, encoding: str = "utf-8") -> Path:
     path.write_bytes(text.encode(encoding))
     return path
 
 
-def urls_of(report: SeedReport) -> list[str]:
+def urls_of(report: SourceListReport) -> list[str]:
     return [source.url for source in report.new]

@@ -11,7 +11,7 @@ from ingestion.types.description import FIELDS, LIST_FIELDS, Description, FieldN
 from ingestion.types.licence import LicenceMark, LicenceVerdict
 from ingestion.types.outcome import Outcome
 from ingestion.types.run import Phase
-from ingestion.types.source import Download, Extraction, Indexed, Quality, Relation, SeedSource
+from ingestion.types.source import Download, Extraction, Indexed, ListedSource, Quality, Relation
 from rag_engine.messages import Message
 
 VALUES: dict[FieldName, tuple[str, ...]] = {
@@ -63,7 +63,7 @@ def source_record(
         "metadata": Outcome("done", "", Message(), Description(described)),
         "indexing": Outcome("done", "", Message(), Indexed("abababababab", 12, "f")),
     }
-    source = SeedSource(
+    source = ListedSource(
         code, f"https://example.org/{code}.pdf", title="Plan", origin=Message("seeds.xlsx, Sheet1, row 2")
     )
     return SourceRecord(source, outcomes)

@@ -200,13 +200,13 @@ def test_what_is_no_file_is_refused_by_its_kind_and_the_others_are_read(engine: 
     os.mkfifo(folder / "pipe.txt")
     added = {Path(one.path).name: one for one in add_paths([folder, Path("/dev/zero")], engine)}
     assert {name: one.status for name, one in added.items()} == {
-        "above": "rejected",
+        "above": "refused",
         "good.txt": "indexed",
-        "out.txt": "rejected",
-        "pipe.txt": "rejected",
+        "out.txt": "refused",
+        "pipe.txt": "refused",
         "self.txt": "failed",
         "within.txt": "unchanged",
-        "zero": "rejected",
+        "zero": "refused",
     }
     assert all("leads out of the folder" in added[name].reason for name in ("above", "out.txt"))
     assert "self.txt cannot be read: Too many levels of symbolic links" in added["self.txt"].reason
@@ -218,7 +218,7 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_copied(engine: Engine,
         # The most that the page takes is 500 MB of 2**20 bytes, and all of that is read.
         file.truncate(500 * 2**20 + 1)
     [added] = add_paths([folder], engine)
-    assert added.status == "rejected"
+    assert added.status == "refused"
     assert "has 524,288,001 bytes; the limit is 524,288,000. Split it into smaller files" in added.reason
     assert not [path for path in (engine.config.workspace / "files").rglob("*") if path.is_file()]
 
@@ -295,7 +295,7 @@ def test_a_wrong_description_ends_the_addition_before_its_first_file(engine: Eng
 
 def test_a_refused_file_leaves_no_copy(engine: Engine, folder: Path) -> None:
     (folder / "empty.txt").write_bytes(b"")
-    assert outcomes(add_paths([folder], engine)) == {"empty.txt": "rejected"}
+    assert outcomes(add_paths([folder], engine)) == {"empty.txt": "refused"}
     assert not [path for path in (engine.config.workspace / "files").rglob("*") if path.is_file()]
 
 
@@ -398,11 +398,11 @@ def test_a_file_that_broke_its_reader_is_refused_at_once_when_it_is_added_again(
 ) -> None:
     pdf_that_repeats(folder / "tree.pdf")
     (folder / "plan.txt").write_text(FIRST)
-    assert outcomes(add_paths([folder], engine)) == {"tree.pdf": "rejected", "plan.txt": "indexed"}
+    assert outcomes(add_paths([folder], engine)) == {"tree.pdf": "refused", "plan.txt": "indexed"}
     with monkeypatch.context() as patch:
         patch.setattr("ingestion.sandbox.sandbox.Sandbox.read", lambda *_: pytest.fail("it was read"))
         (again,) = (one for one in add_paths([folder], engine) if "tree" in one.path)
-    assert again.status == "rejected"
+    assert again.status == "refused"
     assert "tree.pdf is damaged" in again.reason
     assert "`sextant add --again`" in again.reason
     (on_purpose,) = (one for one in add_paths([folder], engine, again=True) if "tree" in one.path)
@@ -456,7 +456,7 @@ def test_what_the_system_shows_as_files_is_refused_and_the_others_are_added(engi
     given = [Path("/proc/cpuinfo"), Path("/proc"), Path("/sys/kernel"), folder]
     added = {Path(one.path).name: one for one in add_paths(given, engine)}
     assert {name: one.status for name, one in added.items()} == {
-        "cpuinfo": "rejected", "proc": "rejected", "kernel": "rejected", "good.txt": "indexed"
+        "cpuinfo": "refused", "proc": "refused", "kernel": "refused", "good.txt": "indexed"
     }  # fmt: skip
     assert "cpuinfo is made by the system and is no file of a disk. Add the file itself." in added["cpuinfo"].reason
 
@@ -470,5 +470,5 @@ def test_a_file_for_which_the_disk_has_no_room_is_refused_and_the_others_are_add
     usage = type(shutil.disk_usage(folder))
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(2**30, 2**30 - 2**26, 2**26))
     added = {Path(one.path).name: one for one in add_paths([folder], engine)}
-    assert {name: one.status for name, one in added.items()} == {"good.txt": "indexed", "large.txt": "rejected"}
+    assert {name: one.status for name, one in added.items()} == {"good.txt": "indexed", "large.txt": "refused"}
     assert "has 209,715,200 bytes; the disk of the workspace has room for 67,108,864." in added["large.txt"].reason

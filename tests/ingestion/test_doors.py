@@ -17,13 +17,13 @@ from typer.testing import CliRunner
 
 from cli.main import app as terminal
 from ingestion import workspace as folders
-from ingestion.operations import corrections, dataset, decisions, documents, evaluation, indexes, runs, sources
-from ingestion.operations.desk import Desk, local_person, open_desk
+from ingestion.acts import corrections, dataset, decisions, documents, evaluation, indexes, runs, sources
+from ingestion.acts.context import ActContext, local_person, open_context
 from ingestion.records.source_store import SourceStore
 from ingestion.types.licence import LicenceVerdict
 from ingestion.types.outcome import Outcome
 from ingestion.types.run import RunRequest
-from ingestion.types.source import SeedSource
+from ingestion.types.source import ListedSource
 from ingestion.worker import work
 from pages._shared import resources
 from rag_engine.config import Config, read_config
@@ -58,7 +58,7 @@ class Doors:
         shutil.copytree(self.prepared, workspace)
         if act.before is not None:
             with closing(_engine(read_config(workspace))) as engine:
-                act.before(_desk(engine))
+                act.before(_context(engine))
         if door == "terminal":
             result = CliRunner().invoke(terminal, [*act.terminal, "--workspace", str(workspace)])
             assert result.exit_code == 0, result.output
@@ -72,7 +72,7 @@ class Doors:
         else:
             assert act.worker is not None
             with closing(_engine(read_config(workspace))) as engine:
-                act.worker(_desk(engine))
+                act.worker(_context(engine))
         with closing(_engine(read_config(workspace))) as engine:
             # What a door queued is carried out, whichever way it started its worker.
             work(engine)
@@ -88,9 +88,9 @@ class Act:
 
     terminal: Sequence[str] = ()
     page: Callable[[AppTest], AppTest] | None = None
-    worker: Callable[[Desk], object] | None = None
+    worker: Callable[[ActContext], object] | None = None
     uploads: Sequence[Path] = ()
-    before: Callable[[Desk], object] | None = None
+    before: Callable[[ActContext], object] | None = None
 
 
 class _Upload(io.BytesIO):
@@ -117,7 +117,7 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
         patch.setattr("pages._admin.sources.UNDO_SECONDS", 0)
         # Looked for in the background, they would open a workspace that is removed meanwhile.
         patch.setattr("rag_engine.passage_search.example_questions.find_examples", lambda *_: ())
-        patch.setattr(Desk.__init__, "__defaults__", (_work_here,))
+        patch.setattr(ActContext.__init__, "__defaults__", (_work_here,))
         prepared = folder / "prepared"
         _prepare(prepared, folder)
 
@@ -145,7 +145,7 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
 def _takes(label: str, files: Sequence[Path]) -> bool:
     """Return whether the uploader of this label is the one that the files are for."""
     labels = {
-        ".csv": ("Seed list", "Index table"),
+        ".csv": ("Source list", "Index table"),
         ".jsonl": ("Questions",),
         ".md": ("Files to add",),
         ".txt": ("Your own documents",),
@@ -158,8 +158,8 @@ def _engine(config: Config) -> Engine:
     return Engine(config, embedder=CountingEmbedder())
 
 
-def _desk(engine: Engine) -> Desk:
-    return replace(open_desk(engine, local_person()), start_worker=lambda _: None)
+def _context(engine: Engine) -> ActContext:
+    return replace(open_context(engine, local_person()), start_worker=lambda _: None)
 
 
 def _work_here(workspace: Path) -> None:
@@ -182,24 +182,24 @@ def _prepare(workspace: Path, folder: Path) -> None:
     (folder / "terms.csv").write_text("Term,Pages,File\nHarbour master,1,own.md\n", encoding="utf-8")
     (folder / "more.csv").write_text("code,url\nB1,https://example.org/b1.pdf\n", encoding="utf-8")
     with closing(_engine(read_config(workspace))) as engine:
-        desk = _desk(engine)
+        context = _context(engine)
         for path in sorted(plans.iterdir()):
-            desk.store.add([SeedSource(f"A{path.stem[-1]}", path=str(path), origin=Message("by hand"))])
-        documents.add_files(desk, [folder / "own.md"])
-        runs.run(desk, RunRequest())
+            context.store.add([ListedSource(f"A{path.stem[-1]}", path=str(path), origin=Message("by hand"))])
+        documents.add_files(context, [folder / "own.md"])
+        runs.run(context, RunRequest())
         work(engine)
         assert len(engine.collection.documents()) == 4, engine.collection.documents()
         _put(
-            desk.store,
+            context.store,
             "A4",
             "licence",
-            Outcome("rejected", "licence_unclear", Message(), LicenceVerdict("YELLOW", "", ())),
+            Outcome("refused", "licence_unclear", Message(), LicenceVerdict("YELLOW", "", ())),
         )
-        _put(desk.store, "A5", "quality", Outcome("rejected", "too_few_pages", Message("It is short.")))
-        _put(desk.store, "A6", "extraction", Outcome("failed", "too_slow", Message("It took too long."), None, True))
-        desk.jobs.queue("run", {"phases": ["licence"], "codes": ["A1"]})
-        desk.jobs.pause(desk.jobs.runs()[0].id)
-        dataset.export_dataset(desk, folder / "dataset.xlsx")
+        _put(context.store, "A5", "quality", Outcome("refused", "too_few_pages", Message("It is short.")))
+        _put(context.store, "A6", "extraction", Outcome("failed", "too_slow", Message("It took too long."), None, True))
+        context.jobs.queue("run", {"phases": ["licence"], "codes": ["A1"]})
+        context.jobs.pause(context.jobs.runs()[0].id)
+        dataset.export_dataset(context, folder / "dataset.xlsx")
     book = load_workbook(folder / "dataset.xlsx")
     header = [cell.value for cell in book.worksheets[0][1]]
     book.worksheets[0].cell(2, header.index("Description") + 1).value = "What a person wrote."
@@ -212,7 +212,7 @@ def _prepare(workspace: Path, folder: Path) -> None:
 
 
 def _put(store: SourceStore, code: str, phase: str, outcome: Outcome) -> None:
-    store.add([SeedSource(code, f"https://example.org/{code}.pdf", title=f"Plan {code}")])
+    store.add([ListedSource(code, f"https://example.org/{code}.pdf", title=f"Plan {code}")])
     done = store.records()["A1"].outcomes
     for earlier in ("licence", "acquisition", "portals", "extraction"):
         if earlier == phase:
@@ -340,10 +340,10 @@ def _evaluation(app: AppTest) -> AppTest:
     return app.switch_page("pages/evaluation.py").run()
 
 
-def _rate(desk: Desk) -> None:
+def _rate(context: ActContext) -> None:
     """Leave an answer that was rated as good."""
     turn = Turn("How long?", "2026-11-25T10:00:00", REPLY, rating=TurnRating(good=True))
-    restore_conversation(desk.workspace, Conversation("0" * 32, (turn,)))
+    restore_conversation(context.workspace, Conversation("0" * 32, (turn,)))
 
 
 # --- the acts
@@ -352,117 +352,121 @@ _DECIDE = ("--note", WHY, "--by", ADA)
 
 
 def _acts(folder: Path) -> dict[str, Act]:
-    def by_queue(desk: Desk) -> None:
-        documents.queue_files(desk, [folder / "more.md"])
+    def by_queue(context: ActContext) -> None:
+        documents.queue_files(context, [folder / "more.md"])
 
     return {
         "add a file": Act(["add", str(folder / "more.md")], None, by_queue),
         "add an upload": Act(
             (),
             _upload,
-            lambda desk: documents.queue_uploads(desk, [("more.md", io.BytesIO((folder / "more.md").read_bytes()))]),
+            lambda context: documents.queue_uploads(
+                context, [("more.md", io.BytesIO((folder / "more.md").read_bytes()))]
+            ),
             [folder / "more.md"],
         ),
         "erase a document of the list": Act(
             ["erase", "list:A2", *_DECIDE],
             _delete("list:A2"),
-            lambda desk: documents.queue_erasure(desk, ["list:A2"], ADA, WHY),
+            lambda context: documents.queue_erasure(context, ["list:A2"], ADA, WHY),
         ),
         "erase another document": Act(
-            ["erase", "own.md"], _delete("own.md"), lambda desk: documents.queue_erasure(desk, ["own.md"])
+            ["erase", "own.md"], _delete("own.md"), lambda context: documents.queue_erasure(context, ["own.md"])
         ),
         "approve a licence": Act(
             ["review", "A4", "GREEN", *_DECIDE],
             _review("green"),
-            lambda desk: decisions.decide(desk, ["A4"], "GREEN", ADA, WHY),
+            lambda context: decisions.decide(context, ["A4"], "GREEN", ADA, WHY),
         ),
         "reject a licence": Act(
             ["review", "A4", "RED", *_DECIDE],
             _review("red"),
-            lambda desk: decisions.decide(desk, ["A4"], "RED", ADA, WHY),
+            lambda context: decisions.decide(context, ["A4"], "RED", ADA, WHY),
         ),
         "restore a source": Act(
             ["review", "A5", "restore", *_DECIDE],
             _restore("A5"),
-            lambda desk: decisions.decide(desk, ["A5"], "restore", ADA, WHY),
+            lambda context: decisions.decide(context, ["A5"], "restore", ADA, WHY),
         ),
         "remove a source": Act(
-            ["seeds", "remove", "A2", "--by", ADA],
+            ["sources", "remove", "A2", "--by", ADA],
             _remove,
-            lambda desk: sources.remove_sources(desk, ["A2"], ADA),
+            lambda context: sources.remove_sources(context, ["A2"], ADA),
         ),
         "correct a field": Act(
             ["correct", "A2", "date=2021-06", *_DECIDE],
             _correct,
-            lambda desk: corrections.correct(desk, {"A2": {"date": ["2021-06"]}}, ADA, WHY),
+            lambda context: corrections.correct(context, {"A2": {"date": ["2021-06"]}}, ADA, WHY),
         ),
         "import corrections": Act(
             ["import", str(folder / "dataset.xlsx"), "--by", ADA],
             _press("dataset", "apply"),
-            lambda desk: corrections.import_corrections(desk, folder / "dataset.xlsx", ADA),
+            lambda context: corrections.import_corrections(context, folder / "dataset.xlsx", ADA),
             [folder / "dataset.xlsx"],
         ),
         "add a list": Act(
-            ["seeds", "add", str(folder / "more.csv")],
+            ["sources", "add", str(folder / "more.csv")],
             _add_list,
-            lambda desk: sources.add_list(desk, folder / "more.csv"),
+            lambda context: sources.add_list(context, folder / "more.csv"),
             [folder / "more.csv"],
         ),
         "add own documents": Act(
             (),
             _add_own,
-            lambda desk: sources.add_own_files(desk, [("bay.txt", io.BytesIO((folder / "bay.txt").read_bytes()))]),
+            lambda context: sources.add_own_files(
+                context, [("bay.txt", io.BytesIO((folder / "bay.txt").read_bytes()))]
+            ),
             [folder / "bay.txt"],
         ),
         "replace a document by a file": Act(
             ["add", str(folder / "more.md"), "--replaces", "own.md"],
             None,
-            lambda desk: documents.queue_files(desk, [folder / "more.md"], replaces="own.md"),
+            lambda context: documents.queue_files(context, [folder / "more.md"], replaces="own.md"),
         ),
         "replace a document by an upload": Act(
             (),
             _upload_version,
-            lambda desk: documents.queue_uploads(
-                desk, [("more.md", io.BytesIO((folder / "more.md").read_bytes()))], replaces="own.md"
+            lambda context: documents.queue_uploads(
+                context, [("more.md", io.BytesIO((folder / "more.md").read_bytes()))], replaces="own.md"
             ),
             [folder / "more.md"],
         ),
         "undo a decision": Act(
             ["review", "A4", "undo", "--by", ADA],
             _press("review", "undo A4"),
-            lambda desk: decisions.decide(desk, ["A4"], "undo", ADA),
-            before=lambda desk: decisions.decide(desk, ["A4"], "GREEN", ADA, WHY),
+            lambda context: decisions.decide(context, ["A4"], "undo", ADA),
+            before=lambda context: decisions.decide(context, ["A4"], "GREEN", ADA, WHY),
         ),
         "undo a correction": Act(
             ["correct", "A2", "date", "--undo", "--by", ADA],
             lambda app: _date_of_a2(app).button(key="undo correction").click().run(),
-            lambda desk: corrections.undo(desk, ["A2"], ADA, "date"),
-            before=lambda desk: corrections.correct(desk, {"A2": {"date": ["2021-06"]}}, ADA, WHY),
+            lambda context: corrections.undo(context, ["A2"], ADA, "date"),
+            before=lambda context: corrections.correct(context, {"A2": {"date": ["2021-06"]}}, ADA, WHY),
         ),
         "rebuild the indexes": Act(["rebuild"], _press("run", "rebuild"), indexes.rebuild),
         "accept an index that waits": Act(
             ["rebuild", "--accept"],
             _press("run", "accept index"),
             indexes.accept_index,
-            before=lambda desk: desk.engine.rebuild(encode=True, check=lambda _: False),
+            before=lambda context: context.engine.rebuild(encode=True, check=lambda _: False),
         ),
         "discard an index that waits": Act(
             ["rebuild", "--discard"],
             _press("run", "discard index"),
             indexes.discard_index,
-            before=lambda desk: desk.engine.rebuild(encode=True, check=lambda _: False),
+            before=lambda context: context.engine.rebuild(encode=True, check=lambda _: False),
         ),
         "apply an index table": Act(
             ["index-table", str(folder / "terms.csv"), "--apply"],
             _press("knowledge", "apply table"),
-            lambda desk: documents.apply_index_table(desk, folder / "terms.csv"),
+            lambda context: documents.apply_index_table(context, folder / "terms.csv"),
             [folder / "terms.csv"],
         ),
         "remove an index table": Act(
             ["index-table", str(folder / "terms.csv"), "--remove"],
             _press("knowledge", "remove table terms.csv now"),
-            lambda desk: documents.remove_index_table(desk, "terms.csv"),
-            before=lambda desk: documents.apply_index_table(desk, folder / "terms.csv"),
+            lambda context: documents.remove_index_table(context, "terms.csv"),
+            before=lambda context: documents.apply_index_table(context, folder / "terms.csv"),
         ),
         "keep good answers as test questions": Act(
             ["eval", "own", "keep-good"],
@@ -473,15 +477,15 @@ def _acts(folder: Path) -> dict[str, Act]:
         "import test questions": Act(
             ["eval", "own", "import", str(folder / "questions.jsonl")],
             lambda app: _evaluation(app).button(key="import").click().run(),
-            lambda desk: evaluation.import_questions(desk, folder / "questions.jsonl"),
+            lambda context: evaluation.import_questions(context, folder / "questions.jsonl"),
             [folder / "questions.jsonl"],
         ),
-        "run a phase": Act(["run", "quality"], None, lambda desk: runs.run(desk, RunRequest(("quality",)))),
+        "run a phase": Act(["run", "quality"], None, lambda context: runs.run(context, RunRequest(("quality",)))),
         "retry": Act(
             ["retry"],
             # The workspace has a run that is paused: the page asks before it queues another.
             lambda app: _press("run", "run failed")(app).button(key="second run queue").click().run(),
-            lambda desk: runs.run(desk, RunRequest(which="failed")),
+            lambda context: runs.run(context, RunRequest(which="failed")),
         ),
     }
 
@@ -519,9 +523,9 @@ def test_a_discovery_proposes_the_same_in_every_door(doors: Doors, monkeypatch: 
             return app.button(key="accept").click().run()
 
         act = Act(
-            ["seeds", "discover", address, "--accept"],
+            ["sources", "discover", address, "--accept"],
             by_page,
-            lambda desk: sources.add_sources(desk, sources.discover_sources(desk, address).new),
+            lambda context: sources.add_sources(context, sources.discover_sources(context, address).new),
         )
         states = [doors.through(door, act) for door in ("worker", "terminal", "page")]
     assert states[0] == states[1] == states[2]
@@ -552,26 +556,26 @@ def test_a_dataset_is_the_same_in_every_door(doors: Doors, tmp_path: Path) -> No
 def test_a_run_is_controlled_alike_in_every_door(doors: Doors, what: runs.Control) -> None:
     statuses = []
 
-    def note(desk: Desk) -> None:
-        statuses.append([(one.status, one.message, one.signal) for one in desk.jobs.runs()])
+    def note(context: ActContext) -> None:
+        statuses.append([(one.status, one.message, one.signal) for one in context.jobs.runs()])
 
     for door in ("worker", "terminal", "page"):
         with ExitStack() as busy:
 
-            def wait(desk: Desk, busy: ExitStack = busy) -> None:
+            def wait(context: ActContext, busy: ExitStack = busy) -> None:
                 """Leave a run in the queue of a worker that is busy with another."""
-                desk.jobs.queue("run", {"phases": ["licence"], "codes": ["A2"]})
-                assert busy.enter_context(folders.work_lock(desk.workspace))
+                context.jobs.queue("run", {"phases": ["licence"], "codes": ["A2"]})
+                assert busy.enter_context(folders.work_lock(context.workspace))
 
             act = Act(
                 [what],
                 lambda app: _admin(app, "run").button(key=f"{what} {resources.jobs().runs()[0].id}").click().run(),
-                lambda desk: runs.control(desk, what),
+                lambda context: runs.control(context, what),
                 before=wait if what == "pause" else None,
             )
             doors.through(door, act)
         with closing(_engine(read_config(doors.folder / "workspace"))) as engine:
-            note(_desk(engine))
+            note(_context(engine))
     assert statuses[0] == statuses[1] == statuses[2]
 
 
@@ -579,17 +583,17 @@ def test_an_erased_source_takes_its_own_files_and_no_others(doors: Doors, tmp_pa
     workspace = tmp_path / "workspace"
     shutil.copytree(doors.prepared, workspace)
     with closing(_engine(read_config(workspace))) as engine:
-        desk = _desk(engine)
-        one = desk.store.records()["A1"].download
+        context = _context(engine)
+        one = context.store.records()["A1"].download
         assert one is not None
         for code in ("A1_1", "A1_x"):
             (workspace / f"downloads/{code}_plan.md").write_text(f"The plan of {code}.")
-            desk.store.add([SeedSource(code, f"https://example.org/{code}")])
+            context.store.add([ListedSource(code, f"https://example.org/{code}")])
             download = replace(one, path=f"downloads/{code}_plan.md", sha256=code * 10)
-            desk.store.record(code, "acquisition", Outcome("done", "", Message(), download), fingerprint="f")
-        documents.erase(desk, "list:A1", ADA, WHY)
+            context.store.record(code, "acquisition", Outcome("done", "", Message(), download), fingerprint="f")
+        documents.erase(context, "list:A1", ADA, WHY)
         assert not (workspace / one.path).exists()
         assert sorted(path.name for path in (workspace / "downloads").glob("A1*")) == ["A1_1_plan.md", "A1_x_plan.md"]
-        runs.run(desk, RunRequest())
+        runs.run(context, RunRequest())
         work(engine)
         assert "list:A1" not in {document.source for document in engine.collection.documents()}

@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 
 from cli.doctor import examine
 from cli.main import app as terminal
-from ingestion.operations.desk import Desk, local_person, open_desk
-from ingestion.operations.documents import (
+from ingestion.acts.context import ActContext, local_person, open_context
+from ingestion.acts.documents import (
     add_files,
     erase,
     finish_erasures,
@@ -29,9 +29,9 @@ from ingestion.operations.documents import (
     resume_erasures,
     unfinished_erasures,
 )
-from ingestion.operations.evaluation import ask_test_questions, keep_answer
-from ingestion.operations.indexes import queue_rebuild
-from ingestion.operations.people import audit_entries
+from ingestion.acts.evaluation import ask_test_questions, keep_answer
+from ingestion.acts.indexes import queue_rebuild
+from ingestion.acts.people import audit_entries
 from ingestion.records.erasures import erasing
 from ingestion.types.run import Progress
 from ingestion.worker import work
@@ -58,11 +58,11 @@ from tests.threads import join_threads
 
 # Just before: anything is removed, the catalog knows, its rows go, the words go from the indexes, it is noted as done.
 STEPS = (
-    "ingestion.operations.documents._forget",
+    "ingestion.acts.documents._forget",
     "rag_engine.storage.collection.erase",
-    "rag_engine.storage.deletion.purge",
+    "rag_engine.storage.erase_document.purge",
     "rag_engine.storage.collection.Collection._end_erasure",
-    "ingestion.operations.documents.end_erasure",
+    "ingestion.acts.documents.end_erasure",
 )
 WORDS = ("zanzibar", "harbourmaster", "ylang")
 TEXT = "# The ylang statute\n\n" + "The harbourmaster keeps the zanzibar rules. " * 20
@@ -83,7 +83,7 @@ def make(folder: Path) -> Path:
     for name, text in (("own.md", TEXT), ("bay.md", "# The bay\n\n" + "The bay has other rules. " * 20)):
         (folder / name).write_text(text, encoding="utf-8")
     with closing(open_engine(folder / "workspace")) as engine:
-        add_files(desk_of(engine), [folder / "own.md", folder / "bay.md"])
+        add_files(context_of(engine), [folder / "own.md", folder / "bay.md"])
     return folder
 
 
@@ -98,8 +98,8 @@ def open_engine(workspace: Path) -> Engine:
     return Engine(read_config(workspace), embedder=CountingEmbedder())
 
 
-def desk_of(engine: Engine) -> Desk:
-    return replace(open_desk(engine, local_person("Ada")), start_worker=lambda _: None)
+def context_of(engine: Engine) -> ActContext:
+    return replace(open_context(engine, local_person("Ada")), start_worker=lambda _: None)
 
 
 def asked(engine: Engine, question: str) -> Answer:
@@ -123,7 +123,7 @@ def kill(workspace: Path, step: str) -> None:
 
     with closing(open_engine(workspace)) as engine, pytest.MonkeyPatch.context() as patch, suppress(Killed):
         patch.setattr(step, end)
-        erase(desk_of(engine), "own.md")
+        erase(context_of(engine), "own.md")
         pytest.fail("nothing was broken off")
 
 
@@ -136,7 +136,7 @@ def holding(workspace: Path, *more: bytes) -> Iterator[Path]:
 def test_after_an_erasure_no_file_of_the_workspace_holds_anything_of_the_document(tmp_path: Path, what: str) -> None:
     workspace = make(tmp_path) / "workspace"
     with closing(open_engine(workspace)) as engine:
-        desk, named = desk_of(engine), "own.md"
+        context, named = context_of(engine), "own.md"
         text = engine.catalog.text(engine.catalog.find_document(named).key)
         rows = [row.tobytes() for row in engine.collection.view().vectors if row.any()]
         ended = conversed(workspace, "Who keeps the rules?", asked(engine, "Who keeps the rules?"))
@@ -146,11 +146,11 @@ def test_after_an_erasure_no_file_of_the_workspace_holds_anything_of_the_documen
         if what == "former version":
             new = "# The new statute\n\n" + "Nobody keeps any rules. " * 20
             (workspace.parent / "own.md").write_text(new, encoding="utf-8")
-            add_files(desk, [workspace.parent / "own.md"])
+            add_files(context, [workspace.parent / "own.md"])
             named = next(one.source for one in engine.collection.documents() if one.is_former)
         packed = pack_text(text)[:64]
         assert len({path.name for path in holding(workspace, packed)}) >= 4
-        assert erase(desk, named, redact=True).left_behind == ()
+        assert erase(context, named, redact=True).left_behind == ()
         left = {row.tobytes() for row in engine.collection.view().vectors if row.any()}
         gone = [one for one in rows if one not in left]
         assert gone
@@ -180,7 +180,7 @@ def test_an_answer_that_is_being_written_keeps_of_an_erased_document_what_an_ans
 
         jobs.start(id, question, lambda _: written())
         found.wait(60)
-        erase(desk_of(engine), "own.md", redact=redact)
+        erase(context_of(engine), "own.md", redact=redact)
         change_notebook(workspace, DEFAULT.id, lambda one: with_entry(one, of_before(id, question, answer)))
         erased.set()
         join_threads(f"answer {id}")
@@ -207,16 +207,16 @@ def test_test_questions_and_their_runs_keep_what_they_quote_unless_it_is_to_be_r
     workspace: Path, *, redact: bool
 ) -> None:
     with closing(open_engine(workspace)) as engine:
-        desk, question = desk_of(engine), "Who keeps the zoning rules?"
+        context, question = context_of(engine), "Who keeps the zoning rules?"
         answer = list(engine.ask(question))[-1]
         assert isinstance(answer, Answer)
         begun = begin_turn(workspace, new_id(), question)
         end_turn(workspace, begun, reply_of(answer))
-        keep_answer(desk, begun.id, begun.turns[-1].asked)
-        measured, _ = ask_test_questions(desk, AnswersRequest())
+        keep_answer(context, begun.id, begun.turns[-1].asked)
+        measured, _ = ask_test_questions(context, AnswersRequest())
         keep_run(workspace, measured.id)
         assert kinds_holding(workspace) == ["test question", "run", "run"]
-        assert erase(desk, "own.md", redact=redact).left_behind == ()
+        assert erase(context, "own.md", redact=redact).left_behind == ()
         assert kinds_holding(workspace) == ([] if redact else ["test question", "run", "run"])
         # Figures are compared with those of later runs.
         assert require_accepted(workspace).figures == measured.run.figures
@@ -233,17 +233,17 @@ def test_a_run_of_test_questions_keeps_no_answer_that_an_erasure_meanwhile_would
     workspace: Path, *, redact: bool
 ) -> None:
     with closing(open_engine(workspace)) as engine:
-        desk = desk_of(engine)
+        context = context_of(engine)
         for question in ("Who keeps the zoning rules?", "How long are the zoning rules kept?"):
             begun = conversed(workspace, question, asked(engine, question))
-            keep_answer(desk, begun.id, begun.turns[-1].asked)
+            keep_answer(context, begun.id, begun.turns[-1].asked)
         start = datetime.now(UTC).isoformat()
 
         def erasing(done: int, *_: object) -> None:
             if done == 1 and any(one.file == "own.md" for one in engine.collection.documents()):
-                erase(desk, "own.md", redact=redact)
+                erase(context, "own.md", redact=redact)
 
-        run, _ = ask_test_questions(desk, AnswersRequest(), erasing)
+        run, _ = ask_test_questions(context, AnswersRequest(), erasing)
         [first, _] = run.run.rows
         assert first.cited[0].startswith("own.md p. ")
         assert (first.answer == REDACTED) == redact
@@ -259,8 +259,8 @@ def test_an_original_that_a_repair_set_aside_is_erased_with_the_document_that_wa
     folder.mkdir(parents=True)
     (folder / "own.md").write_bytes(content)
     with closing(open_engine(tmp_path / "workspace")) as engine:
-        add_files(desk_of(engine), [folder / "own.md"])
-        assert erase(desk_of(engine), "own.md").left_behind == ()
+        add_files(context_of(engine), [folder / "own.md"])
+        assert erase(context_of(engine), "own.md").left_behind == ()
     assert list(holding(tmp_path / "workspace")) == []
 
 
@@ -269,24 +269,24 @@ def test_an_upload_that_could_not_be_added_is_erased_with_the_document_of_its_co
 ) -> None:
     uploaded, other = ("own.md", TEXT.encode()), ("bay.md", b"# The bay\n\nThe bay has other rules.")
     with closing(open_engine(tmp_path / "workspace")) as engine:
-        desk = desk_of(engine)
+        context = context_of(engine)
 
         def upload(*files: tuple[str, bytes]) -> str:
-            queue_uploads(desk, [(name, BytesIO(content)) for name, content in files])
+            queue_uploads(context, [(name, BytesIO(content)) for name, content in files])
             work(engine)
-            return desk.jobs.runs()[0].status
+            return context.jobs.runs()[0].status
 
         with monkeypatch.context() as patch:
             patch.setattr(CountingEmbedder, "encode_passages", failing)
             assert upload(uploaded, other) == "failed"
         assert upload(uploaded) == "done"
         # One that waits to be added is not removed before it is.
-        waiting = queue_uploads(desk, [(uploaded[0], BytesIO(uploaded[1]))])
-        assert erase(desk, "own.md").left_behind == ()
+        waiting = queue_uploads(context, [(uploaded[0], BytesIO(uploaded[1]))])
+        assert erase(context, "own.md").left_behind == ()
         assert [path.parent.parent.name for path in holding(tmp_path / "workspace")] == ["uploads"]
-        desk.jobs.cancel(waiting.id)
+        context.jobs.cancel(waiting.id)
         assert upload(uploaded) == "done"
-        assert erase(desk, "own.md").left_behind == ()
+        assert erase(context, "own.md").left_behind == ()
     assert list(holding(tmp_path / "workspace")) == []
     assert [path.name for path in (tmp_path / "workspace" / "uploads").glob("*/*")] == ["bay.md"]
 
@@ -297,21 +297,23 @@ def failing(*_: object) -> None:
 
 def test_no_run_keeps_the_title_of_the_document_that_it_was_at(workspace: Path) -> None:
     with closing(open_engine(workspace)) as engine:
-        desk = desk_of(engine)
-        done, paused, running = (desk.jobs.queue("run", {}) for _ in range(3))
+        context = context_of(engine)
+        done, paused, running = (context.jobs.queue("run", {}) for _ in range(3))
         for id in (done, paused, running):
-            desk.jobs.beat(id, Progress(1, 3, 0, 0, "The ylang statute", "indexing"))
-        assert desk.jobs.finish(done, "done", []).progress is None
-        stopped = desk.jobs.finish(paused, "paused", []).progress
+            context.jobs.beat(id, Progress(1, 3, 0, 0, "The ylang statute", "indexing"))
+        assert context.jobs.finish(done, "done", []).progress is None
+        stopped = context.jobs.finish(paused, "paused", []).progress
         assert stopped is not None
         assert (stopped.done, stopped.current) == (1, "")
-        desk.jobs.cancel(paused)
-        cancelled = desk.jobs.find(paused)
+        context.jobs.cancel(paused)
+        cancelled = context.jobs.find(paused)
         assert cancelled is not None
         assert (cancelled.status, cancelled.progress) == ("cancelled", None)
-        grounded = desk.jobs.queue("ground", {})
-        desk.jobs.finish(grounded, "done", [{"failed": 1, "failure": "ylang: no answer"}], "1 left. ylang: no answer")
-        assert erase(desk, "own.md").left_behind == ()
+        grounded = context.jobs.queue("ground", {})
+        context.jobs.finish(
+            grounded, "done", [{"failed": 1, "failure": "ylang: no answer"}], "1 left. ylang: no answer"
+        )
+        assert erase(context, "own.md").left_behind == ()
     assert list(holding(workspace)) == []
 
 
@@ -319,13 +321,13 @@ def test_drawn_pages_are_erased_with_their_document(workspace: Path) -> None:
     drawings = workspace / "drawings"
     files = [pdf(workspace.parent / f"{name}.pdf", [f"Nobody keeps the rules of bay {name}."]) for name in "ac"]
     with closing(open_engine(workspace)) as engine:
-        add_files(desk_of(engine), files)
+        add_files(context_of(engine), files)
         for name in ("a.pdf", "c.pdf"):
             document = engine.catalog.find_document(name)
             drawn, measured = engine.drawings.draw_page(document, 1, width=300)
             drawn.result(), measured.result()
         assert len(list(drawings.iterdir())) == 2
-        assert erase(desk_of(engine), "a.pdf").left_behind == ()
+        assert erase(context_of(engine), "a.pdf").left_behind == ()
         [left] = drawings.iterdir()
         assert left.name == engine.catalog.find_document("c.pdf").sha256[:12]
 
@@ -334,12 +336,12 @@ def test_drawn_pages_are_erased_with_their_document(workspace: Path) -> None:
 def test_an_erasure_that_was_killed_is_finished_by_whoever_writes_next(workspace: Path, step: str) -> None:
     kill(workspace, step)
     with closing(open_engine(workspace)) as engine:
-        assert unfinished_erasures(desk_of(engine)) == ["own.md"]
+        assert unfinished_erasures(context_of(engine)) == ["own.md"]
         assert next(one for one in examine(engine) if one.name == "Erasures").state == "bad"
         # It has no run to carry out.
         assert work(engine) == 0
         assert [one.file for one in engine.collection.documents()] == ["bay.md"]
-        assert unfinished_erasures(desk_of(engine)) == []
+        assert unfinished_erasures(context_of(engine)) == []
         assert "Erasures" not in {one.name for one in examine(engine)}
     assert list(holding(workspace)) == []
 
@@ -348,26 +350,26 @@ def test_an_erasure_that_was_killed_is_finished_by_whoever_writes_next(workspace
 def test_an_erasure_that_was_killed_can_be_repeated_by_name(workspace: Path, step: str) -> None:
     kill(workspace, step)
     with closing(open_engine(workspace)) as engine:
-        assert erase(desk_of(engine), "own.md").left_behind == ()
+        assert erase(context_of(engine), "own.md").left_behind == ()
         with pytest.raises(InputError, match="No document is called"):
-            erase(desk_of(engine), "own.md")
+            erase(context_of(engine), "own.md")
     assert list(holding(workspace)) == []
 
 
 def test_an_erasure_whose_process_was_killed_is_interrupted_in_the_log_until_it_is_finished(workspace: Path) -> None:
     killed = (
-        "import os, sys; from pathlib import Path; from ingestion.operations import documents\n"
+        "import os, sys; from pathlib import Path; from ingestion.acts import documents\n"
         "from tests.ingestion.test_erasing import desk_of, open_engine\n"
         "documents._forget = lambda *_, **__: os.kill(os.getpid(), 9)\n"
         "documents.erase(desk_of(open_engine(Path(sys.argv[1]))), 'own.md')\n"
     )
     subprocess.run([sys.executable, "-c", killed, str(workspace)], check=False)
     with closing(open_engine(workspace)) as engine:
-        desk = desk_of(engine)
-        [begun] = audit_entries(desk, of="erase")
+        context = context_of(engine)
+        [begun] = audit_entries(context, of="erase")
         assert (begun.outcome, begun.by) == ("interrupted", "Ada")
-        assert finish_erasures(desk) == 1
-        [done] = audit_entries(desk, of="erase")
+        assert finish_erasures(context) == 1
+        [done] = audit_entries(context, of="erase")
         assert (done.outcome, done.on) == ("done", begun.on)
 
 
@@ -379,7 +381,7 @@ def test_an_erasure_removes_what_a_killed_process_had_half_written_of_the_docume
     subprocess.run([sys.executable, "-c", half, str(readings / "own.json.gz")], check=False)
     assert list(readings.iterdir())
     with closing(open_engine(workspace)) as engine:
-        erase(desk_of(engine), "own.md")
+        erase(context_of(engine), "own.md")
     assert list(holding(workspace)) == []
 
 
@@ -396,12 +398,12 @@ def test_a_writer_that_knows_nothing_of_ingestion_finishes_what_the_stores_hold(
 def test_a_server_that_starts_has_the_worker_finish_an_erasure(workspace: Path) -> None:
     started: list[Path] = []
     with closing(open_engine(workspace)) as engine:
-        desk = replace(desk_of(engine), start_worker=started.append)
-        resume_erasures(desk)
+        context = replace(context_of(engine), start_worker=started.append)
+        resume_erasures(context)
         assert started == []
     kill(workspace, STEPS[1])
     with closing(open_engine(workspace)) as engine:
-        resume_erasures(replace(desk_of(engine), start_worker=started.append))
+        resume_erasures(replace(context_of(engine), start_worker=started.append))
         assert started == [workspace]
 
 
@@ -410,8 +412,8 @@ def test_words_that_an_erasure_left_in_the_indexes_are_told_until_these_are_made
 ) -> None:
     monkeypatch.setattr("rag_engine.storage.collection._MADE_ANEW", 0)
     with closing(open_engine(workspace)) as engine:
-        [left] = erase(desk_of(engine), "own.md").left_behind
-        assert unfinished_erasures(desk_of(engine)) == []
+        [left] = erase(context_of(engine), "own.md").left_behind
+        assert unfinished_erasures(context_of(engine)) == []
         told = next(one for one in examine(engine) if one.name == "Erased words")
         assert (told.state, left in told.found) == ("bad", True)
         assert work(engine) == 0
@@ -423,9 +425,9 @@ def test_nobody_finishes_what_another_process_is_erasing(workspace: Path) -> Non
     kill(workspace, STEPS[1])
     with closing(open_engine(workspace)) as engine, erasing(workspace):
         assert work(engine) == 0
-        assert unfinished_erasures(desk_of(engine)) == ["own.md"]
+        assert unfinished_erasures(context_of(engine)) == ["own.md"]
         with pytest.raises(WorkspaceError, match="Another process is erasing"):
-            erase(desk_of(engine), "own.md")
+            erase(context_of(engine), "own.md")
 
 
 def test_a_command_that_may_write_finishes_an_erasure_first(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -446,27 +448,27 @@ def test_a_damaged_index_is_made_anew_though_it_keeps_an_erasure_from_being_fini
     for file in workspace.rglob(damaged):
         file.write_bytes(b"no such file" * 400)
     with closing(open_engine(workspace)) as engine, pytest.raises(SextantError):
-        finish_erasures(desk_of(engine))
+        finish_erasures(context_of(engine))
     if how == "worker":
         with closing(open_engine(workspace)) as engine:
-            run = queue_rebuild(desk_of(engine))
+            run = queue_rebuild(context_of(engine))
             work(engine)
-            assert [(one.id, one.status) for one in desk_of(engine).jobs.runs()] == [(run.id, "done")]
+            assert [(one.id, one.status) for one in context_of(engine).jobs.runs()] == [(run.id, "done")]
     else:
         ended = CliRunner().invoke(terminal, [*how, "--workspace", str(workspace)])
         assert ended.exit_code == 0, ended.output
     with closing(open_engine(workspace)) as engine:
         assert [one.file for one in engine.collection.documents()] == ["bay.md"]
-        assert unfinished_erasures(desk_of(engine)) == []
+        assert unfinished_erasures(context_of(engine)) == []
         assert engine.search("The bay has other rules").hits
     assert list(holding(workspace)) == []
 
 
 def test_nothing_of_a_list_that_was_only_looked_at_outlives_an_erasure(workspace: Path) -> None:
     with closing(open_engine(workspace)) as engine:
-        preview = preview_upload(desk_of(engine), "list.csv", BytesIO(TEXT.encode()))
+        preview = preview_upload(context_of(engine), "list.csv", BytesIO(TEXT.encode()))
         assert preview.read_text() == TEXT
-        assert erase(desk_of(engine), "own.md").left_behind == ()
+        assert erase(context_of(engine), "own.md").left_behind == ()
     assert list(holding(workspace)) == []
 
 

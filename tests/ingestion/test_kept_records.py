@@ -6,13 +6,13 @@ import json
 from contextlib import closing
 from pathlib import Path
 
-from ingestion.backup.read_again import read_documents_again
+from ingestion.acts.backups import CATALOG_TABLES
+from ingestion.acts.comparisons import begin_comparison
+from ingestion.acts.documents import FORGETTING, add_files
+from ingestion.acts.evaluation import ask_test_questions, keep_answer
+from ingestion.backup.reprocess import read_documents_again
 from ingestion.dataset.comparison.ask_cells import CellsRequest, ask_cells
 from ingestion.dataset.comparison.store import ComparisonStore
-from ingestion.operations.backups import CATALOG_TABLES
-from ingestion.operations.comparisons import begin_comparison
-from ingestion.operations.documents import FORGETTING, add_files
-from ingestion.operations.evaluation import ask_test_questions, keep_answer
 from rag_engine.conversations.record_kinds import KINDS
 from rag_engine.conversations.reply import reply_of
 from rag_engine.conversations.store import begin_turn, end_turn, new_id
@@ -23,7 +23,7 @@ from rag_engine.storage import schema
 from rag_engine.storage.records import TABLES as RECORD_TABLES
 from rag_engine.storage.records import log
 from rag_engine.types.answer import Answer
-from tests.ingestion.test_erasing import desk_of, make, open_engine
+from tests.ingestion.test_erasing import context_of, make, open_engine
 from tests.raw_records import raw_records
 
 QUESTION = "Who keeps the zoning rules?"
@@ -35,15 +35,15 @@ KEEPING = ("conversation", "notebook", "test question", "run", "comparison", "co
 def test_no_new_version_and_no_other_reading_of_a_document_empties_what_people_keep_of_it(tmp_path: Path) -> None:
     workspace = make(tmp_path) / "workspace"
     with closing(open_engine(workspace)) as engine:
-        desk = desk_of(engine)
+        context = context_of(engine)
         answer = list(engine.ask(QUESTION))[-1]
         assert isinstance(answer, Answer)
         ended = end_turn(workspace, begin_turn(workspace, new_id(), QUESTION), reply_of(answer))
         assert ended is not None
         change_notebook(workspace, DEFAULT.id, lambda one: with_entry(one, answer_entry(ended.id, ended.turns[0])))
-        keep_answer(desk, ended.id, ended.turns[0].asked)
-        ask_test_questions(desk, AnswersRequest())
-        begun = begin_comparison(desk, [QUESTION], "document", {})
+        keep_answer(context, ended.id, ended.turns[0].asked)
+        ask_test_questions(context, AnswersRequest())
+        begun = begin_comparison(context, [QUESTION], "document", {})
         columns = tuple(column.key for column in begun.columns)
         ask_cells(engine, ComparisonStore(engine.catalog), CellsRequest(begun.id, begun.questions, columns))
         kept = {kind: raw_records(workspace, kind) for kind in KEEPING}
@@ -51,7 +51,7 @@ def test_no_new_version_and_no_other_reading_of_a_document_empties_what_people_k
         own = engine.catalog.find_document("own.md")
         assert read_documents_again(engine, [own.key]).read == ("own.md",)
         (tmp_path / "own.md").write_text("# The new statute\n\n" + "Nobody keeps any rules. " * 20, encoding="utf-8")
-        add_files(desk, [tmp_path / "own.md"])
+        add_files(context, [tmp_path / "own.md"])
         assert len(engine.collection.documents()) == 3
         engine.collection.erase(next(one for one in engine.collection.documents() if one.is_former))
         assert {kind: raw_records(workspace, kind) for kind in KEEPING} == kept

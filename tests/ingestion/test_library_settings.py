@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.operations.desk import Desk, open_desk
-from ingestion.operations.library import (
+from ingestion.acts.context import ActContext, open_context
+from ingestion.acts.library import (
     choose_columns,
     chosen_columns,
     delete_filters,
@@ -24,39 +24,39 @@ FLOODS = {"hazard": ("Flood",), "year": ("2015-2020",)}
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def context(tmp_path: Path) -> Iterator[ActContext]:
     with closing(Engine(read_config(tmp_path), embedder=CountingEmbedder())) as engine:
-        yield open_desk(engine, LOCAL)
+        yield open_context(engine, LOCAL)
 
 
-def test_columns_are_those_last_chosen(desk: Desk) -> None:
-    assert chosen_columns(desk, ["Year"]) == ["Year"]
-    choose_columns(desk, ["Licence", "File"])
-    assert chosen_columns(desk, ["Year"]) == ["Licence", "File"]
-    choose_columns(desk, [])
-    assert chosen_columns(desk, ["Year"]) == []
+def test_columns_are_those_last_chosen(context: ActContext) -> None:
+    assert chosen_columns(context, ["Year"]) == ["Year"]
+    choose_columns(context, ["Licence", "File"])
+    assert chosen_columns(context, ["Year"]) == ["Licence", "File"]
+    choose_columns(context, [])
+    assert chosen_columns(context, ["Year"]) == []
 
 
-def test_saved_filters_are_used_replaced_deleted_and_saved_again(desk: Desk) -> None:
-    save_filters(desk, "  Our   floods ", FLOODS)
-    save_filters(desk, "heat", {"hazard": ("Heatwaves",)})
-    assert saved_filters(desk) == {"heat": {"hazard": ("Heatwaves",)}, "Our floods": FLOODS}
-    save_filters(desk, "heat", {"language": ("it",)})
-    deleted = delete_filters(desk, "heat")
-    assert saved_filters(desk) == {"Our floods": FLOODS}
-    save_filters(desk, "heat", deleted)
-    assert saved_filters(desk)["heat"] == {"language": ("it",)}
+def test_saved_filters_are_used_replaced_deleted_and_saved_again(context: ActContext) -> None:
+    save_filters(context, "  Our   floods ", FLOODS)
+    save_filters(context, "heat", {"hazard": ("Heatwaves",)})
+    assert saved_filters(context) == {"heat": {"hazard": ("Heatwaves",)}, "Our floods": FLOODS}
+    save_filters(context, "heat", {"language": ("it",)})
+    deleted = delete_filters(context, "heat")
+    assert saved_filters(context) == {"Our floods": FLOODS}
+    save_filters(context, "heat", deleted)
+    assert saved_filters(context)["heat"] == {"language": ("it",)}
 
 
 @pytest.mark.parametrize(("name", "wanted"), [(" ", FLOODS), ("x" * 81, FLOODS), ("Empty", {})])
 def test_filters_without_a_name_or_a_value_are_not_saved(
-    desk: Desk, name: str, wanted: dict[str, tuple[str, ...]]
+    context: ActContext, name: str, wanted: dict[str, tuple[str, ...]]
 ) -> None:
     with pytest.raises(InputError):
-        save_filters(desk, name, wanted)
-    assert saved_filters(desk) == {}
+        save_filters(context, name, wanted)
+    assert saved_filters(context) == {}
 
 
-def test_filters_that_are_not_saved_cannot_be_deleted(desk: Desk) -> None:
+def test_filters_that_are_not_saved_cannot_be_deleted(context: ActContext) -> None:
     with pytest.raises(InputError, match="No filters are saved as"):
-        delete_filters(desk, "heat")
+        delete_filters(context, "heat")

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from ingestion.acts import documents, runs
+from ingestion.acts.context import ActContext, open_context
+from ingestion.acts.corrections import correct, find_described
 from ingestion.add_files import FileOutcome
-from ingestion.operations import documents, runs
-from ingestion.operations.corrections import correct, find_described
-from ingestion.operations.desk import Desk, open_desk
 from ingestion.records.source_record import SourceRecord
 from ingestion.types.run import RunRequest
-from ingestion.types.source import SeedSource
+from ingestion.types.source import ListedSource
 from ingestion.worker import work
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
@@ -32,14 +32,14 @@ TAXES = "# What to declare\n\n" + "Income tax is paid by the end of March. Marri
 
 
 @pytest.fixture
-def desk(tmp_path: Path, meaning: Embedder) -> Iterator[Desk]:
+def context(tmp_path: Path, meaning: Embedder) -> Iterator[ActContext]:
     with closing(Engine(unread(tmp_path / "workspace"), embedder=meaning)) as engine:
-        yield open_desk(engine, LOCAL)
+        yield open_context(engine, LOCAL)
 
 
-def _add(desk: Desk, folder: Path, name: str, text: str) -> FileOutcome:
+def _add(context: ActContext, folder: Path, name: str, text: str) -> FileOutcome:
     (folder / name).write_text(text, encoding="utf-8")
-    [added] = documents.add_files(desk, [folder / name])
+    [added] = documents.add_files(context, [folder / name])
     assert added.status == "indexed", added
     return added
 
@@ -47,8 +47,8 @@ def _add(desk: Desk, folder: Path, name: str, text: str) -> FileOutcome:
 def _listed(folder: Path, text: str, embedder: Embedder) -> SourceRecord:
     (folder / "plan.md").write_text(text, encoding="utf-8")
     with closing(Engine(unread(folder / "listed"), embedder=embedder)) as engine:
-        listed = open_desk(engine, LOCAL)
-        listed.store.add([SeedSource("A1", path=str(folder / "plan.md"), origin=Message("by hand"))])
+        listed = open_context(engine, LOCAL)
+        listed.store.add([ListedSource("A1", path=str(folder / "plan.md"), origin=Message("by hand"))])
         runs.run(listed, RunRequest())
         work(engine)
         assert [one.source for one in engine.collection.documents()] == ["list:A1"]
@@ -57,74 +57,74 @@ def _listed(folder: Path, text: str, embedder: Embedder) -> SourceRecord:
 
 @pytest.mark.parametrize("text", [FREE, RESERVED, SHORT, TAXES], ids=["free", "reserved", "short", "off topic"])
 def test_an_added_file_and_one_of_the_list_end_alike(
-    desk: Desk, tmp_path: Path, meaning: Embedder, monkeypatch: pytest.MonkeyPatch, text: str
+    context: ActContext, tmp_path: Path, meaning: Embedder, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     monkeypatch.setenv("SEXTANT_SCOPE", "protection of towns from floods")
-    _add(desk, tmp_path, "plan.md", text)
-    added, listed = find_described(desk, "plan.md"), _listed(tmp_path, text, meaning)
+    _add(context, tmp_path, "plan.md", text)
+    added, listed = find_described(context, "plan.md"), _listed(tmp_path, text, meaning)
     for phase in ("licence", "extraction", "quality"):
         assert added.outcomes[phase] == listed.outcomes[phase]
     assert added.metadata.licence == listed.metadata.licence
     assert added.metadata.quality_score == listed.metadata.quality_score is not None
-    [record] = desk.engine.collection.documents()
+    [record] = context.engine.collection.documents()
     assert (record.metadata.licence, record.metadata.quality_score) == (
         added.metadata.licence,
         added.metadata.quality_score,
     )
 
 
-def test_the_licence_that_an_added_file_states_is_recorded_with_its_words(desk: Desk, tmp_path: Path) -> None:
-    _add(desk, tmp_path, "plan.md", FREE)
-    described = find_described(desk, "plan.md")
+def test_the_licence_that_an_added_file_states_is_recorded_with_its_words(context: ActContext, tmp_path: Path) -> None:
+    _add(context, tmp_path, "plan.md", FREE)
+    described = find_described(context, "plan.md")
     assert described.verdict is not None
     assert (described.verdict.light, described.verdict.licence) == ("GREEN", "CC BY 4.0")
     assert any("Creative Commons Attribution 4.0" in mark.quote for mark in described.verdict.marks)
-    [record] = desk.engine.collection.documents()
+    [record] = context.engine.collection.documents()
     assert record.metadata.licence == "CC BY 4.0"
 
 
-def test_the_word_of_a_person_on_the_licence_of_an_added_file_wins(desk: Desk, tmp_path: Path) -> None:
+def test_the_word_of_a_person_on_the_licence_of_an_added_file_wins(context: ActContext, tmp_path: Path) -> None:
     (tmp_path / "metadata.jsonl").write_text('{"file": "given.md", "licence": "OGL 3.0"}')
-    _add(desk, tmp_path, "given.md", FREE)
-    _add(desk, tmp_path, "plan.md", RESERVED)
-    correct(desk, {"plan.md": {"licence": []}}, "Ada")
-    _add(desk, tmp_path, "plan.md", f"{RESERVED}\nSecond edition.\n")
-    licences = {one.file: one.metadata.licence for one in desk.engine.collection.documents() if not one.is_former}
+    _add(context, tmp_path, "given.md", FREE)
+    _add(context, tmp_path, "plan.md", RESERVED)
+    correct(context, {"plan.md": {"licence": []}}, "Ada")
+    _add(context, tmp_path, "plan.md", f"{RESERVED}\nSecond edition.\n")
+    licences = {one.file: one.metadata.licence for one in context.engine.collection.documents() if not one.is_former}
     assert licences == {"given.md": "OGL 3.0", "plan.md": ""}
 
 
 def test_an_addition_says_what_is_too_short_or_off_the_topic(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    context: ActContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SEXTANT_SCOPE", "protection of towns from floods")
-    assert "characters of text; the least is 400" in _add(desk, tmp_path, "quay.md", SHORT).reason
-    assert "rather than “protection of towns from floods”" in _add(desk, tmp_path, "taxes.md", TAXES).reason
-    assert _add(desk, tmp_path, "flood.md", PLAN).reason == ""
+    assert "characters of text; the least is 400" in _add(context, tmp_path, "quay.md", SHORT).reason
+    assert "rather than “protection of towns from floods”" in _add(context, tmp_path, "taxes.md", TAXES).reason
+    assert _add(context, tmp_path, "flood.md", PLAN).reason == ""
 
 
 def test_files_are_judged_again_when_the_topic_has_changed(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    context: ActContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert _add(desk, tmp_path, "taxes.md", TAXES).reason == ""
+    assert _add(context, tmp_path, "taxes.md", TAXES).reason == ""
     monkeypatch.setenv("SEXTANT_SCOPE", "protection of towns from floods")
-    assert "rather than" in _add(desk, tmp_path, "taxes.md", TAXES).reason
+    assert "rather than" in _add(context, tmp_path, "taxes.md", TAXES).reason
 
 
-def test_an_added_copy_is_indexed_and_what_it_copies_is_named(desk: Desk, tmp_path: Path) -> None:
+def test_an_added_copy_is_indexed_and_what_it_copies_is_named(context: ActContext, tmp_path: Path) -> None:
     (tmp_path / "listed.md").write_text(f"# {HEAT.plain}", encoding="utf-8")
-    desk.store.add([SeedSource("A1", path=str(tmp_path / "listed.md"), origin=Message("by hand"))])
-    runs.run(desk, RunRequest())
-    work(desk.engine)
-    _add(desk, tmp_path, "flood.md", PLAN)
-    assert "nearly the same text as A1" in _add(desk, tmp_path, "heat.md", f"# {HEAT.plain}\n\nBozza.").reason
-    assert "nearly the same text as flood.md" in _add(desk, tmp_path, "arden.md", f"{PLAN}\nMilltown.").reason
+    context.store.add([ListedSource("A1", path=str(tmp_path / "listed.md"), origin=Message("by hand"))])
+    runs.run(context, RunRequest())
+    work(context.engine)
+    _add(context, tmp_path, "flood.md", PLAN)
+    assert "nearly the same text as A1" in _add(context, tmp_path, "heat.md", f"# {HEAT.plain}\n\nBozza.").reason
+    assert "nearly the same text as flood.md" in _add(context, tmp_path, "arden.md", f"{PLAN}\nMilltown.").reason
     # Its own former text is no copy.
-    assert "text as flood.md" not in _add(desk, tmp_path, "flood.md", f"{PLAN}\nBridgeford.").reason
+    assert "text as flood.md" not in _add(context, tmp_path, "flood.md", f"{PLAN}\nBridgeford.").reason
 
 
-def test_nothing_that_the_phases_found_outlives_an_added_document(desk: Desk, tmp_path: Path) -> None:
-    _add(desk, tmp_path, "plan.md", FREE.replace("This plan", "This zanzibar plan").replace("Milltown", "Zanzibar"))
-    assert list(files_holding(desk.workspace, forms("zanzibar")))
-    assert documents.erase(desk, "plan.md").left_behind == ()
-    desk.engine.close()
-    assert list(files_holding(desk.workspace, forms("zanzibar"))) == []
+def test_nothing_that_the_phases_found_outlives_an_added_document(context: ActContext, tmp_path: Path) -> None:
+    _add(context, tmp_path, "plan.md", FREE.replace("This plan", "This zanzibar plan").replace("Milltown", "Zanzibar"))
+    assert list(files_holding(context.workspace, forms("zanzibar")))
+    assert documents.erase(context, "plan.md").left_behind == ()
+    context.engine.close()
+    assert list(files_holding(context.workspace, forms("zanzibar"))) == []

@@ -18,16 +18,16 @@ import pytest
 import sqlalchemy as sql
 
 from ingestion import workspace as folders
+from ingestion.acts.context import ActContext, local_person, open_context
+from ingestion.acts.documents import add_files, erase, ground, queue_erasure, queue_uploads
+from ingestion.acts.runs import control
+from ingestion.acts.sources import add_own_files, queue_removal
 from ingestion.jobs.process import ensure_worker, follow
-from ingestion.jobs.queue import DEAD_AFTER_SECONDS, JobQueue, Run, runs
+from ingestion.jobs.queue import DEAD_AFTER_SECONDS, Job, JobQueue, runs
 from ingestion.jobs.uploads import keep_upload, remove_leftovers
-from ingestion.operations.desk import Desk, local_person, open_desk
-from ingestion.operations.documents import add_files, erase, ground, queue_erasure, queue_uploads
-from ingestion.operations.runs import control
-from ingestion.operations.sources import add_own_files, queue_removal
 from ingestion.records.source_store import SourceStore
 from ingestion.types.run import Progress
-from ingestion.types.source import SeedSource
+from ingestion.types.source import ListedSource
 from ingestion.worker import work
 from rag_engine import workspace as paths
 from rag_engine.config import read_config
@@ -37,7 +37,7 @@ from rag_engine.errors import BackendError, InputError, WorkspaceError
 from rag_engine.messages import Message
 from rag_engine.protocols import Vectors
 from rag_engine.storage.catalog import open_catalog
-from rag_engine.storage.deletion import Erasure
+from rag_engine.storage.erase_document import Erasure
 from rag_engine.storage.index_entries import IndexedEntry, replace_index
 from rag_engine.types.document import DocumentRecord
 from tests.conftest import ROOT
@@ -62,13 +62,13 @@ def upload(engine: Engine, name: str, text: str) -> Path:
     return path
 
 
-def await_run(jobs: JobQueue, condition: Callable[[Run], bool], seconds: float = 60) -> Run:
+def await_run(jobs: JobQueue, condition: Callable[[Job], bool], seconds: float = 60) -> Job:
     """Return the latest run, as soon as it is as it should be."""
     deadline = time.monotonic() + seconds
-    while not condition(run := jobs.runs()[0]):
-        assert time.monotonic() < deadline, run
+    while not condition(job := jobs.runs()[0]):
+        assert time.monotonic() < deadline, job
         threading.Event().wait(0.05)
-    return run
+    return job
 
 
 @pytest.fixture
@@ -109,17 +109,17 @@ def test_an_erasure_whose_worker_was_killed_before_it_could_say_so_is_done(
 def test_a_title_neither_blocks_a_deletion_nor_is_deleted_for_the_document_it_names(
     engine: Engine, tmp_path: Path
 ) -> None:
-    desk = replace(open_desk(engine, local_person()), start_worker=lambda _: None)
+    context = replace(open_context(engine, local_person()), start_worker=lambda _: None)
     rules, other = tmp_path / "rules.md", tmp_path / "other.md"
     rules.write_text("# Rules\n\n" + "The harbour has rules. " * 20)
     other.write_text(f"# {rules}\n\n" + "The bay has none. " * 20)
-    add_files(desk, [rules, other])
+    add_files(context, [rules, other])
     assert engine.collection.documents()[1].metadata.title == str(rules)
-    queue_erasure(desk, [str(rules)])
+    queue_erasure(context, [str(rules)])
     # Asked for once more before it is carried out.
-    queue_erasure(desk, [str(rules)])
+    queue_erasure(context, [str(rules)])
     work(engine)
-    assert [one.status for one in desk.jobs.runs()] == ["failed", "done"]
+    assert [one.status for one in context.jobs.runs()] == ["failed", "done"]
     assert [one.file for one in engine.collection.documents()] == ["other.md"]
 
 
@@ -140,7 +140,7 @@ def test_an_upload_that_replaces_a_document_is_its_new_version(engine: Engine) -
     work(engine)
     [former] = engine.collection.documents()
     queue_uploads(
-        Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, lambda _: None),
+        ActContext(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, lambda _: None),
         [("rules 2.txt", io.BytesIO(b"The second edition of the rules. " * 20))],
         replaces=former.source,
     )
@@ -153,8 +153,8 @@ def test_an_upload_that_replaces_a_document_is_its_new_version(engine: Engine) -
 
 def test_a_run_that_got_somewhere_before_its_worker_was_killed_has_all_its_attempts_again(engine: Engine) -> None:
     jobs = JobQueue(engine.catalog)
-    desk = Desk(engine, SourceStore(engine.catalog), jobs, LOCAL, lambda _: None)
-    add_own_files(desk, [(f"{name}.txt", io.BytesIO(name.encode() * 200)) for name in ("rules ", "plans ")])
+    context = ActContext(engine, SourceStore(engine.catalog), jobs, LOCAL, lambda _: None)
+    add_own_files(context, [(f"{name}.txt", io.BytesIO(name.encode() * 200)) for name in ("rules ", "plans ")])
     # Too short for a heartbeat.
     jobs.queue("run", {"phases": ["licence"]})
     for _ in range(5):
@@ -167,7 +167,7 @@ def test_a_run_that_got_somewhere_before_its_worker_was_killed_has_all_its_attem
 def test_an_upload_that_can_never_be_read_does_not_stay_behind(engine: Engine) -> None:
     path = upload(engine, "empty.pdf", "")
     work(engine)
-    assert JobQueue(engine.catalog).runs()[0].results[0]["status"] == "rejected"
+    assert JobQueue(engine.catalog).runs()[0].results[0]["status"] == "refused"
     assert not path.parent.exists()
 
 
@@ -175,11 +175,11 @@ def test_an_upload_that_could_not_be_indexed_is_kept_and_the_run_says_where(tmp_
     engine = Engine(read_config(tmp_path / "workspace"), embedder=BrokenEmbedder())
     path = upload(engine, "rules.txt", "The rules of the harbour. " * 20)
     work(engine)
-    [run] = JobQueue(engine.catalog).runs()
+    [job] = JobQueue(engine.catalog).runs()
     assert path.exists()
-    assert run.results[0]["status"] == "failed"
-    assert "rules.txt" in run.message
-    assert str(folders.uploads(engine.config.workspace)) in run.message
+    assert job.results[0]["status"] == "failed"
+    assert "rules.txt" in job.message
+    assert str(folders.uploads(engine.config.workspace)) in job.message
     engine.close()
 
 
@@ -199,7 +199,7 @@ def test_a_run_waits_while_another_process_writes(engine: Engine, small_document
     with ThreadPoolExecutor(1) as pool:
         with paths.write_lock(engine.config.workspace):
             worked = pool.submit(work, engine)
-            waiting = await_run(jobs, lambda run: run.progress is not None)
+            waiting = await_run(jobs, lambda job: job.progress is not None)
             assert waiting.alive
             assert "being written by process" in (waiting.progress or Progress(0, 0, 0, 0, "")).current
         assert worked.result(30) == 1
@@ -211,7 +211,7 @@ def test_a_run_that_waits_for_another_process_can_be_cancelled(engine: Engine, s
     id = jobs.queue("add", {"paths": [str(small_documents)]})
     with paths.write_lock(engine.config.workspace), ThreadPoolExecutor(1) as pool:
         worked = pool.submit(work, engine)
-        await_run(jobs, lambda run: run.progress is not None)
+        await_run(jobs, lambda job: job.progress is not None)
         jobs.cancel(id)
         assert worked.result(30) == 1
     assert jobs.runs()[0].status == "cancelled"
@@ -237,12 +237,12 @@ def test_a_waiting_run_can_be_cancelled(engine: Engine) -> None:
 
 def test_a_running_run_learns_that_it_is_cancelled_and_shows_how_far_it_is(engine: Engine) -> None:
     jobs = JobQueue(engine.catalog)
-    run = jobs.queue("add", {"paths": []})
+    job = jobs.queue("add", {"paths": []})
     jobs.next()
     progress = Progress(1, 4, 100, 900, "plan.pdf")
-    assert jobs.beat(run, progress) == ""
-    jobs.cancel(run)
-    assert jobs.beat(run, progress) == "cancel"
+    assert jobs.beat(job, progress) == ""
+    jobs.cancel(job)
+    assert jobs.beat(job, progress) == "cancel"
     [now] = jobs.runs()
     assert now.alive
     assert asdict(now.progress or Progress(0, 0, 0, 0, "")) == asdict(progress)
@@ -267,9 +267,9 @@ def test_a_run_that_breaks_its_worker_over_and_over_is_not_tried_again(engine: E
         assert jobs.next() is not None
         jobs.take_over()
     work(engine)
-    [run] = jobs.runs()
-    assert run.status == "failed"
-    assert "7 times" in run.message
+    [job] = jobs.runs()
+    assert job.status == "failed"
+    assert "7 times" in job.message
     assert engine.collection.documents() == []
 
 
@@ -286,26 +286,26 @@ def test_a_knowledge_base_that_is_paused_keeps_what_is_done_and_goes_on(engine: 
     document = engine.collection.documents()[0]
     listed = [IndexedEntry(term, "", "terms.csv", 1, 0, 60) for term in ("plan", "authority", "maps")]
     replace_index(engine.catalog, "terms.csv", {document.key: listed})
-    desk = Desk(engine, SourceStore(engine.catalog), jobs, LOCAL, lambda _: None)
-    queued = ground(desk)
-    assert ground(desk).id == queued.id, "one at a time"
+    context = ActContext(engine, SourceStore(engine.catalog), jobs, LOCAL, lambda _: None)
+    queued = ground(context)
+    assert ground(context).id == queued.id, "one at a time"
     jobs.pause(queued.id)
     assert work(engine) == 0
 
-    control(desk, "resume", queued.id)
+    control(context, "resume", queued.id)
     work(engine)
 
     [summary] = jobs.runs()[0].results
     assert (jobs.runs()[0].status, summary["written"], summary["generator"]) == ("done", 3, "extractive")
-    ground(desk)
+    ground(context)
     work(engine)
     assert jobs.runs()[0].results[0]["kept"] == 3
 
 
 def test_a_knowledge_base_needs_an_index(engine: Engine) -> None:
-    desk = Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, lambda _: None)
+    context = ActContext(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, lambda _: None)
     with pytest.raises(InputError, match="No document of the collection has an index"):
-        ground(desk)
+        ground(context)
 
 
 def test_an_error_that_nobody_foresaw_fails_its_run_and_leaves_the_next_to_a_new_worker(engine: Engine) -> None:
@@ -314,9 +314,9 @@ def test_an_error_that_nobody_foresaw_fails_its_run_and_leaves_the_next_to_a_new
     jobs.queue("add", {"paths": []})
     with pytest.raises(KeyError, match="fly"):
         work(engine)
-    assert [run.status for run in jobs.runs()] == ["queued", "failed"]
+    assert [job.status for job in jobs.runs()] == ["queued", "failed"]
     work(engine)
-    assert [run.status for run in jobs.runs()] == ["done", "failed"]
+    assert [job.status for job in jobs.runs()] == ["done", "failed"]
 
 
 def test_a_worker_of_its_own_does_the_work_and_imports_nothing_from_the_folder_it_is_started_in(
@@ -329,7 +329,7 @@ def test_a_worker_of_its_own_does_the_work_and_imports_nothing_from_the_folder_i
     jobs = JobQueue(engine.catalog)
     jobs.queue("add", {"paths": [str(small_documents / "flood.md")]})
     ensure_worker(workspace)
-    assert await_run(jobs, lambda run: run.status not in ("queued", "running"), 120).status == "done"
+    assert await_run(jobs, lambda job: job.status not in ("queued", "running"), 120).status == "done"
     assert [record.file for record in engine.collection.documents()] == ["flood.md"]
     assert folders.await_worker(workspace, 30)
     engine.close()
@@ -341,10 +341,10 @@ def test_who_follows_a_run_is_told_when_no_worker_can_say_why_it_ends(
     monkeypatch.setattr("ingestion.jobs.process._PAUSE_SECONDS", 0.0)
     workspace = tmp_path / "workspace"
     engine = Engine(read_config(workspace))
-    run = JobQueue(engine.catalog).queue("add", {"paths": []})
+    job = JobQueue(engine.catalog).queue("add", {"paths": []})
     (workspace / "settings.toml").write_text("answer_seconds = [")
     with pytest.raises(WorkspaceError, match=r"3 workers ended with an error .*worker\.log says why"):
-        follow(engine, run)
+        follow(engine, job)
     assert "settings.toml" in (workspace / "worker.log").read_text()
     engine.close()
 
@@ -383,8 +383,8 @@ def test_a_paused_run_waits_and_goes_on_when_it_is_resumed(tmp_path: Path) -> No
     jobs.pause(id)
     assert (jobs.next(), jobs.runs()[0].status) == (None, "paused")
     jobs.resume(id)
-    run = jobs.next()
-    assert run is not None
+    job = jobs.next()
+    assert job is not None
     jobs.pause(id)
     assert jobs.beat(id, None) == "pause"
     jobs.finish(id, "paused", [])
@@ -401,14 +401,16 @@ def test_a_deletion_can_be_undone_until_the_work_has_begun(engine: Engine) -> No
     upload(engine, "rules.txt", HARBOUR)
     work(engine)
     [record] = engine.collection.documents()
-    desk = Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, start_worker=lambda _: None)
+    context = ActContext(
+        engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, start_worker=lambda _: None
+    )
     with ThreadPoolExecutor() as pool:
-        run = queue_erasure(desk, [record.source], undo_seconds=60)
+        job = queue_erasure(context, [record.source], undo_seconds=60)
         ended = pool.submit(work, engine)
-        await_run(desk.jobs, lambda one: one.status == "running")
-        control(desk, "cancel", run.id)
+        await_run(context.jobs, lambda one: one.status == "running")
+        control(context, "cancel", job.id)
         ended.result(timeout=30)
-    assert desk.jobs.runs()[0].status == "cancelled"
+    assert context.jobs.runs()[0].status == "cancelled"
     assert engine.collection.documents() == [record]
 
 
@@ -419,14 +421,16 @@ def test_one_undo_keeps_all_documents_of_a_deletion_and_without_it_all_are_gone(
     kept = engine.collection.documents()
     sources = [one.source for one in kept]
     assert len(sources) == 2
-    desk = Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, start_worker=lambda _: None)
-    control(desk, "cancel", queue_erasure(desk, sources, undo_seconds=60).id)
+    context = ActContext(
+        engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, start_worker=lambda _: None
+    )
+    control(context, "cancel", queue_erasure(context, sources, undo_seconds=60).id)
     work(engine)
     assert engine.collection.documents() == kept
 
-    queue_erasure(desk, sources)
+    queue_erasure(context, sources)
     work(engine)
-    ended = desk.jobs.runs()[0]
+    ended = context.jobs.runs()[0]
     assert (ended.status, len(ended.results)) == ("done", 2)
     assert not engine.collection.documents()
 
@@ -435,12 +439,14 @@ def test_a_deletion_of_several_goes_on_past_one_that_is_refused(engine: Engine) 
     for name in ("harbour.txt", "dyke.txt"):
         upload(engine, name, f"{HARBOUR} It is the {name}.")
     work(engine)
-    desk = Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, start_worker=lambda _: None)
+    context = ActContext(
+        engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, start_worker=lambda _: None
+    )
     first, second = (one.source for one in engine.collection.documents())
-    queue_erasure(desk, [first, second])
-    erase(desk, first)
+    queue_erasure(context, [first, second])
+    erase(context, first)
     work(engine)
-    ended = desk.jobs.runs()[0]
+    ended = context.jobs.runs()[0]
     assert (ended.status, len(ended.results)) == ("done", 1)
     assert first in ended.message
     assert not engine.collection.documents()
@@ -449,27 +455,29 @@ def test_a_deletion_of_several_goes_on_past_one_that_is_refused(engine: Engine) 
 def test_the_removal_of_sources_can_be_undone_until_the_work_has_begun(engine: Engine) -> None:
     upload(engine, "rules.txt", HARBOUR)
     work(engine)
-    desk = Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, start_worker=lambda _: None)
-    desk.store.add(
-        [SeedSource(code, f"https://example.org/{code}", origin=Message("by hand")) for code in ("A1", "A2")]
+    context = ActContext(
+        engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, start_worker=lambda _: None
+    )
+    context.store.add(
+        [ListedSource(code, f"https://example.org/{code}", origin=Message("by hand")) for code in ("A1", "A2")]
     )
     with ThreadPoolExecutor() as pool:
-        run = queue_removal(desk, ["A1"], "Ada", undo_seconds=60)
+        job = queue_removal(context, ["A1"], "Ada", undo_seconds=60)
         ended = pool.submit(work, engine)
-        await_run(desk.jobs, lambda one: one.status == "running")
-        control(desk, "cancel", run.id)
+        await_run(context.jobs, lambda one: one.status == "running")
+        control(context, "cancel", job.id)
         ended.result(timeout=30)
-    assert desk.jobs.runs()[0].status == "cancelled"
-    assert set(desk.store.records()) == {"A1", "A2"}
+    assert context.jobs.runs()[0].status == "cancelled"
+    assert set(context.store.records()) == {"A1", "A2"}
 
-    queue_removal(desk, ["A1"], "Ada")
+    queue_removal(context, ["A1"], "Ada")
     work(engine)
-    assert desk.jobs.runs()[0].status == "done"
-    assert set(desk.store.records()) == {"A2"}
+    assert context.jobs.runs()[0].status == "done"
+    assert set(context.store.records()) == {"A2"}
 
 
-def has_beaten_since(last: float, run: Run) -> bool:
-    return run.heartbeat != last
+def has_beaten_since(last: float, job: Job) -> bool:
+    return job.heartbeat != last
 
 
 def test_a_deletion_that_has_begun_is_not_called_cancelled(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from ingestion.types.description import Description, FieldName, FieldValue
 from ingestion.types.licence import LicenceMark, LicenceVerdict
 from ingestion.types.outcome import Outcome, OutcomeReason
 from ingestion.types.run import Phase
-from ingestion.types.source import Download, Extraction, Indexed, PortalFindings, Quality, Relation, SeedSource
+from ingestion.types.source import Download, Extraction, Indexed, ListedSource, PortalFindings, Quality, Relation
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from rag_engine.messages import Message
@@ -44,9 +44,9 @@ def build_sources(workspace: Path) -> None:
     engine.close()
 
 
-def _source(code: str, url: str, title: str, parent: str = "", licence: str = "") -> SeedSource:
+def _source(code: str, url: str, title: str, parent: str = "", licence: str = "") -> ListedSource:
     number = int("".join(c for c in code if c.isdigit())[:3] or 1)
-    return SeedSource(code, url, "", title, "", "", licence, parent, Message(f"seeds.xlsx, Sheet1, row {number + 1}"))
+    return ListedSource(code, url, "", title, "", "", licence, parent, Message(f"seeds.xlsx, Sheet1, row {number + 1}"))
 
 
 def _put(store: SourceStore, code: str, phase: Phase, outcome: Outcome) -> None:
@@ -83,7 +83,7 @@ def _scored(store: SourceStore, code: str, reason: OutcomeReason = "", message: 
     quality = (
         Quality(73.5, 40, 15, 10, 8.5, 1.0, ("Introduction",), ("plan",)) if not reason else Quality(21, 6, 3, 5, 7)
     )
-    status = "rejected" if reason else "done"
+    status = "refused" if reason else "done"
     _put(store, code, "quality", Outcome(status, reason, message, quality))  # type: ignore[arg-type]
 
 
@@ -127,7 +127,7 @@ def _reviews(store: SourceStore) -> None:
         code = f"REV{number:03}"
         store.add([_source(code, f"https://council.example/plans/{number}.pdf", f"Council plan {number}")])
         open_ = Outcome(
-            "rejected",
+            "refused",
             "licence_unclear",
             Message("Its wording decides nothing."),
             LicenceVerdict("YELLOW", "", (footer,)),
@@ -145,17 +145,17 @@ def _reviews(store: SourceStore) -> None:
         store,
         "REV004",
         "licence",
-        Outcome("rejected", "licence_conflict", Message("Its statements contradict."), verdict),
+        Outcome("refused", "licence_conflict", Message("Its statements contradict."), verdict),
     )
     store.add([_source("REV005", "https://silent.example/plan", "A plan that says nothing")])
     none = Outcome(
-        "rejected", "licence_unclear", Message("Nothing is said of a licence."), LicenceVerdict("YELLOW", "", ())
+        "refused", "licence_unclear", Message("Nothing is said of a licence."), LicenceVerdict("YELLOW", "", ())
     )
     _put(store, "REV005", "licence", none)
     store.add([_source("RED001", "https://shop.example/book", "A book for sale")])
     red = LicenceMark("pattern", "RED", "All rights reserved", 25, "All rights reserved.", "footer")
     refused = LicenceVerdict("RED", "All rights reserved", (red,))
-    _put(store, "RED001", "licence", Outcome("rejected", "licence_reserved", Message("All rights reserved."), refused))
+    _put(store, "RED001", "licence", Outcome("refused", "licence_reserved", Message("All rights reserved."), refused))
     store.add([_source("REV006", "https://decided.example/plan", "A plan that was decided")])
     _put(store, "REV006", "licence", none)
     store.decide(Decision("REV006", "licence", "GREEN", "Ada", "They wrote to us.", "2026-01-02T10:00:00+00:00"))
@@ -172,7 +172,7 @@ def _quarantined(store: SourceStore, workspace: Path) -> None:
     _scored(store, "QUA002", "title_refused", "Its title “Privacy policy” is that of a page, not of a document.")
     _scored(store, "QUA003")
     relation = Relation("ADM001", duplicate_of="ADM001", how="text", similarity=0.97)
-    copy = Outcome("rejected", "same_text", Message("It has nearly the same text as ADM001."), relation)
+    copy = Outcome("refused", "same_text", Message("It has nearly the same text as ADM001."), relation)
     _put(store, "QUA003", "deduplication", copy)
 
 

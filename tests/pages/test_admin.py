@@ -117,13 +117,13 @@ def test_the_tab_that_was_open_last_opens_again_where_the_address_names_none(sta
     app.query_params.pop("tab", None)
     app.run()
     assert app.query_params["tab"] in (["quarantine"], "quarantine")
-    assert "Rejected for" in [one.label for one in app.button_group]
+    assert "Refused for" in [one.label for one in app.button_group]
 
 
 def test_a_seed_list_says_which_columns_are_not_taken(start: Start, changed: Path) -> None:
     app = admin(start(changed), "sources")
     text = b"URL,Title,Priority\nhttps://example.net/a.pdf,Storm plan,high\n"
-    uploader = next(one for one in app.file_uploader if one.label.startswith("Seed list"))
+    uploader = next(one for one in app.file_uploader if one.label.startswith("Source list"))
     uploader.set_value(("seeds.csv", text, "text/csv")).run()
     assert "Ignored column: “Priority”" in words(app)
 
@@ -140,7 +140,7 @@ def test_files_that_could_not_be_added_are_kept_and_the_reason_is_shown(
         raise WorkspaceError("The disk is full.")
 
     monkeypatch.setattr(st, "file_uploader", uploader)
-    monkeypatch.setattr("ingestion.operations.sources.add_own_files", refuse)
+    monkeypatch.setattr("ingestion.acts.sources.add_own_files", refuse)
     app = admin(start(changed), "sources")
 
     next(one for one in app.button if one.label == "Add document").click().run()

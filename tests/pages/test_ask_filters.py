@@ -6,7 +6,7 @@ from pathlib import Path
 from ingestion.config import IngestionConfig
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_store import SourceStore
-from ingestion.seeds.read import read_seeds
+from ingestion.source_lists.read_workbook import read_source_list
 from ingestion.tools import open_tools
 from ingestion.types.run import RunRequest
 from rag_engine.config import read_config
@@ -111,7 +111,7 @@ def test_a_date_asks_the_version_that_stood_then(start: Start, tmp_path: Path) -
         (folder / f"{name}.md").write_text(f"# {text.plain}", encoding="utf-8")
     engine = open_engine(read_config(tmp_path / "workspace"))
     store = SourceStore(engine.catalog)
-    store.add(read_seeds(folder, ()).new)
+    store.add(read_source_list(folder, ()).new)
     with open_tools(engine, IngestionConfig(use_model=False)) as tools:
         run_phases(store, engine, tools, RunRequest())
     engine.close()

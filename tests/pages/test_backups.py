@@ -7,8 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ingestion import workspace as folders
+from ingestion.acts.people import audit_entries
 from ingestion.jobs.queue import JobQueue
-from ingestion.operations.people import audit_entries
 from ingestion.worker import work
 from pages._shared import resources
 from pages._shared.markdown import escape
@@ -30,7 +30,7 @@ def test_an_admin_has_a_backup_made_and_takes_it_away(start: Start, own: Path) -
     app.button(key="make backup").click().run()
     assert "**Backing up the workspace** · waiting" in words(app)
     with closing(open_engine(read_config(own))) as engine:
-        assert [run.action for run in JobQueue(engine.catalog).runs()] == ["backup"]
+        assert [job.kind for job in JobQueue(engine.catalog).runs()] == ["backup"]
         work(engine)
     [file] = folders.backups(own).iterdir()
 
@@ -67,7 +67,7 @@ def test_a_backup_is_deleted_once_it_is_confirmed_and_that_is_in_the_audit_log(s
 
     assert not dialog.exception
     assert sorted(one.name for one in folder.iterdir()) == ["note.txt", "second.zip"]
-    assert [(one.act, one.on) for one in audit_entries(resources.desk())] == [("delete_backup", "first.zip")]
+    assert [(one.act, one.on) for one in audit_entries(resources.context())] == [("delete_backup", "first.zip")]
     app = admin(start(own), "backups")
     assert "backup delete first.zip" not in [one.key for one in app.button]
 

@@ -126,9 +126,9 @@ def test_an_addition_that_waits_for_the_writer_says_so_in_the_language(
     waits = f"Workspace {own} is being written by process 4121 since 14:02:11. Wait until it is done, or stop it."
     queue = JobQueue(resources.engine().catalog)
     queue.queue("add", {"paths": ["plan.pdf"]})
-    run = queue.next()
-    assert run is not None
-    queue.beat(run.id, Progress(0, 0, 0, 0, waits))
+    job = queue.next()
+    assert job is not None
+    queue.beat(job.id, Progress(0, 0, 0, 0, waits))
 
     app.switch_page("pages/library.py").run()
 
@@ -141,7 +141,7 @@ def test_the_old_index_answers_while_a_new_one_is_made(start: Start, own: Path) 
     app = start(own)
     catalog, generation = resources.engine().catalog, resources.engine().collection.generation
     before = generation()
-    run = JobQueue(catalog).queue("rebuild", {"encode": False})
+    job = JobQueue(catalog).queue("rebuild", {"encode": False})
     command = [sys.executable, "-c", _REBUILDING, str(own)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None
@@ -161,7 +161,7 @@ def test_the_old_index_answers_while_a_new_one_is_made(start: Start, own: Path) 
 
         process.stdin.close()
         assert process.wait(60) == 0
-    done = JobQueue(catalog).find(run)
+    done = JobQueue(catalog).find(job)
     assert done is not None
     assert done.status == "done"
     assert generation() != before

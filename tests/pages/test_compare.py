@@ -7,9 +7,9 @@ import pytest
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
+from ingestion.acts.comparisons import ask_comparison, begin_comparison, find_comparison, list_comparisons
 from ingestion.dataset.comparison.comparison import Comparison
 from ingestion.dataset.comparison.store import ComparisonStore
-from ingestion.operations.comparisons import ask_comparison, begin_comparison, find_comparison, list_comparisons
 from ingestion.worker import work
 from pages._shared import resources
 from rag_engine.messages import Message
@@ -43,14 +43,14 @@ def pressed(app: AppTest, label: str) -> AppTest:
 def compared(start: Start, own: Path) -> Comparison:
     """Return a comparison of the documents that the worker has asked."""
     start(own)
-    begun = begin_comparison(resources.desk(), [WHO, WHEN], "document", {})
-    ask_comparison(resources.desk(), begun.id)
+    begun = begin_comparison(resources.context(), [WHO, WHEN], "document", {})
+    ask_comparison(resources.context(), begun.id)
     work(resources.engine())
     return now(begun)
 
 
 def now(comparison: Comparison) -> Comparison:
-    found = find_comparison(resources.desk(), comparison.id)
+    found = find_comparison(resources.context(), comparison.id)
     assert found is not None
     return found
 
@@ -69,7 +69,7 @@ def test_questions_and_columns_make_a_table_that_a_run_fills(start: Start, own: 
     app = app.button(key="compare start").click().run()
     assert not app.exception
     [run] = resources.jobs().runs()
-    assert (run.action, run.arguments["questions"], run.status) == ("compare", [WHO, WHEN], "queued")
+    assert (run.kind, run.arguments["questions"], run.status) == ("compare", [WHO, WHEN], "queued")
     assert "6 not asked yet" in words(app)
     assert "Comparing: What must a county council prepare" in words(app)
     work(resources.engine())
@@ -85,7 +85,7 @@ def test_countries_are_chosen_by_the_filter(start: Start, own: Path) -> None:
     assert "1 question × 2 columns = 2 cells" in words(app)
     app.multiselect(key="compare country").set_value(["Ireland"]).run()
     app = app.button(key="compare start").click().run()
-    [begun] = list_comparisons(resources.desk())
+    [begun] = list_comparisons(resources.context())
     assert (begun.by, [one.key for one in begun.columns]) == ("country", ["Ireland"])
 
 
@@ -106,13 +106,13 @@ def begin_with_form(app: AppTest) -> AppTest:
 
 def test_a_form_without_a_model_says_what_is_missing(start: Start, own: Path) -> None:
     assert "need a language model" in words(begin_with_form(compare(start(own))))
-    assert list_comparisons(resources.desk()) == []
+    assert list_comparisons(resources.context()) == []
 
 
 @pytest.mark.usefixtures("model")
 def test_a_form_is_filled_in_by_each_document(start: Start, own: Path) -> None:
     begin_with_form(compare(start(own)))
-    [begun] = list_comparisons(resources.desk())
+    [begun] = list_comparisons(resources.context())
     assert begun.form is not None
     assert begun.form.title == "Policy measures"
     work(resources.engine())
@@ -175,7 +175,7 @@ def test_a_comparison_is_renamed_deleted_and_brought_back(start: Start, own: Pat
     app.button(key=f"comparison name {compared.id} button").click().run()
     assert now(compared).name == "Flood plans"
     app.button(key=f"comparison delete {compared.id}").click().run()
-    assert list_comparisons(resources.desk()) == []
+    assert list_comparisons(resources.context()) == []
     app.button(key="comparison undo").click().run()
     assert now(compared).cells == compared.cells
 
@@ -199,10 +199,10 @@ def test_a_question_is_added_and_another_removed(start: Start, own: Path, compar
 
 def test_open_cells_are_asked_when_no_run_is_at_them(start: Start, own: Path) -> None:
     start(own)
-    begun = begin_comparison(resources.desk(), [WHO], "country", {})
+    begun = begin_comparison(resources.context(), [WHO], "country", {})
     app = compare(start(own), comparison=begun.id)
     app = pressed(app, "Ask 2 open cells")
-    assert resources.jobs().runs()[0].action == "compare"
+    assert resources.jobs().runs()[0].kind == "compare"
     assert "Ask 2 open cells" not in [one.label for one in app.button]
     work(resources.engine())
     assert not now(begun).open_places

@@ -13,8 +13,8 @@ import sqlalchemy as sql
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from ingestion.acts.corrections import correct
 from ingestion.add_files import add_paths
-from ingestion.operations.corrections import correct
 from ingestion.records.source_store import SourceStore
 from pages._shared import resources
 from rag_engine.backends.drawing.page_renderer import PageRenderer
@@ -227,7 +227,7 @@ def test_words_are_found_with_the_pages_they_are_on(start: Start, library: Path)
 def test_of_many_results_it_is_said_how_many_are_listed_and_the_others_follow(
     start: Start, library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pages._document.beside._PORTION", 20)
+    monkeypatch.setattr("pages._document.document_panel._PORTION", 20)
     app = opened(start, library, "report.pdf")
     app.segmented_control(key="document beside").set_value("Find").run()
     [box] = [one for one in app.text_input if one.label == "Find in this document"]
@@ -313,8 +313,8 @@ def test_a_value_that_was_extracted_is_marked_until_a_person_agrees(start: Start
 
 def test_every_correction_that_counts_is_undone_in_the_history(start: Start, own_library: Path) -> None:
     start(own_library)
-    correct(resources.desk(), {"new.txt": {"title": ["Quayside charter"], "authority": ["Port of Valletta"]}}, "Ada")
-    correct(resources.desk(), {"new.txt": {"title": ["Charter of the quay"]}}, "Bob")
+    correct(resources.context(), {"new.txt": {"title": ["Quayside charter"], "authority": ["Port of Valletta"]}}, "Ada")
+    correct(resources.context(), {"new.txt": {"title": ["Charter of the quay"]}}, "Bob")
     # Another session, which has done nothing yet.
     app = opened(start, own_library, "new.txt")
     for title in ("Quayside charter", "Plan"):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.operations.desk import Desk, local_person, open_desk
-from ingestion.operations.evaluation import exported_feedback, list_feedback, queue_test
+from ingestion.acts.context import ActContext, local_person, open_context
+from ingestion.acts.evaluation import exported_feedback, list_feedback, queue_test
 from ingestion.worker import work
 from rag_engine.config import read_config
 from rag_engine.conversations.feedback import rated_answers
@@ -49,9 +49,9 @@ def write(workspace: Path, *questions: AnswerQuestion) -> None:
 
 
 @contextmanager
-def desk_at(workspace: Path) -> Iterator[Desk]:
+def context_at(workspace: Path) -> Iterator[ActContext]:
     engine = open_engine(read_config(workspace))
-    yield replace(open_desk(engine, local_person("Ada")), start_worker=lambda _: None)
+    yield replace(open_context(engine, local_person("Ada")), start_worker=lambda _: None)
     engine.close()
 
 
@@ -106,9 +106,9 @@ def test_a_question_is_removed_and_comes_back_at_its_place(start: Start, workspa
 def test_a_run_is_shown_with_intervals_and_two_are_compared(start: Start, workspace: Path) -> None:
     write(workspace, LONG, CUP)
     for _ in range(2):
-        with desk_at(workspace) as desk:
-            queue_test(desk)
-            work(desk.engine)
+        with context_at(workspace) as context:
+            queue_test(context)
+            work(context.engine)
     page = start(workspace).switch_page("pages/evaluation.py").run()
     assert not page.exception
     table = page.dataframe[0].value
@@ -144,8 +144,8 @@ def test_feedback_is_listed_filtered_kept_and_leads_to_the_answer(start: Start, 
     keep.click().run()
     assert [one.question for one in read_test_questions(workspace)] == ["How long is plan 0 valid?"]
     assert "Kept as a test question" in texts(app)
-    with desk_at(workspace) as desk:
-        lines = exported_feedback(list_feedback(desk)).decode("utf-8-sig").splitlines()
+    with context_at(workspace) as context:
+        lines = exported_feedback(list_feedback(context)).decode("utf-8-sig").splitlines()
     assert [line.split(",")[1] for line in lines] == ["Rating", "bad", "good"]
 
 

@@ -31,7 +31,7 @@ def test_where_nothing_was_accepted_the_page_says_how_and_can_begin(start: Start
     assert "“Measure and accept” asks the questions about the invented samples" in words(app)
     app.button(key="accept answers").click().run()
     [run] = resources.jobs().runs()
-    assert (run.action, run.arguments) == ("gate", {"accept": True})
+    assert (run.kind, run.arguments) == ("gate", {"accept": True})
 
 
 def test_a_drop_is_named_and_a_person_may_switch_all_the_same(start: Start, own: Path) -> None:
@@ -40,7 +40,7 @@ def test_a_drop_is_named_and_a_person_may_switch_all_the_same(start: Start, own:
     assert "Significantly lower: Answer has the key words." in words(app)
     app.button(key="rebuild anyway").click().run()
     [run] = resources.jobs().runs()
-    assert (run.action, run.arguments) == ("rebuild", {"encode": False, "anyway": True})
+    assert (run.kind, run.arguments) == ("rebuild", {"encode": False, "anyway": True})
 
 
 def test_without_a_drop_there_is_nothing_to_decide(start: Start, own: Path) -> None:
@@ -61,4 +61,4 @@ def test_an_index_that_waits_is_accepted_or_discarded_by_the_worker(
     assert "did not go live.** The old index keeps answering." in words(app)
     app.button(key=button).click().run()
     [run] = resources.jobs().runs()
-    assert (run.action, run.arguments) == ("decide", {"accept": accepted})
+    assert (run.kind, run.arguments) == ("decide", {"accept": accepted})

@@ -9,7 +9,7 @@ import pytest
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
-from ingestion.operations.runs import describe_request
+from ingestion.acts.runs import describe_request
 from ingestion.types.description import FieldName
 from ingestion.types.run import RunRequest
 from pages._shared import filter_widgets, interface_language, numbers_and_dates, shown_names

@@ -9,9 +9,9 @@ import streamlit as st
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
+from ingestion.acts.corrections import correct
+from ingestion.acts.documents import add_files, queue_erasure
 from ingestion.file_reading import ExtractionLimits
-from ingestion.operations.corrections import correct
-from ingestion.operations.documents import add_files, queue_erasure
 from ingestion.types.run import Progress
 from pages._library.documents import UNCHECKED, shown_width
 from pages._shared import resources
@@ -38,7 +38,7 @@ def test_an_empty_library_offers_the_place_for_files(start: Start, tmp_path: Pat
 def test_what_became_of_each_file_is_said_below_the_table_in_full(start: Start, tmp_path: Path) -> None:
     app = library(start(tmp_path / "empty"))
     jobs, note = resources.jobs(), "plan.pdf is damaged: no pages. Download or save it again and add that. "
-    added = {"path": "/in/plan.pdf", "status": "rejected", "pages": 0, "children": 0, "reason": note * 3}
+    added = {"path": "/in/plan.pdf", "status": "refused", "pages": 0, "children": 0, "reason": note * 3}
     fine = {**added, "path": "/in/fine.pdf", "status": "indexed", "reason": ""}
     jobs.queue("add", {"paths": ["/in/plan.pdf", "/in/fine.pdf"]})
     run = jobs.next()
@@ -100,7 +100,7 @@ def test_words_of_the_text_find_a_document_and_say_where(start: Start, collectio
 def test_a_field_is_called_in_the_table_as_in_the_form_that_corrects_it(start: Start, own: Path) -> None:
     app = library(start(own))
     [source] = [one.source for one in resources.engine().collection.documents() if one.metadata.title == "Flood Act"]
-    correct(resources.desk(), {source: {"description": ["Rules for the wardens of ponds."]}}, "Ada")
+    correct(resources.context(), {source: {"description": ["Rules for the wardens of ponds."]}}, "Ada")
     called = heading_of("description")
     app.multiselect(key="library columns").set_value([called])
     app.text_input[0].set_value("ponds").run()
@@ -139,7 +139,7 @@ def test_documents_are_confirmed_together_and_that_is_undone(start: Start, own: 
     start(own)
     for name in ("Quay", "Marina"):
         (tmp_path / f"{name}.md").write_text(f"# Law of the {name}\n\nThe {name} has rules against floods.", "utf-8")
-        add_files(resources.desk(), [tmp_path / f"{name}.md"])
+        add_files(resources.context(), [tmp_path / f"{name}.md"])
     app = library(start(own))
     before = unchecked(app)
     assert before["Law of the Quay"].endswith("values")
@@ -188,7 +188,7 @@ def test_a_long_value_that_differs_ends_with_a_word(start: Start, own: Path) -> 
     start(own)
     summary = " ".join(["dykes and wardens"] * 9)
     source = next(one.source for one in resources.engine().collection.documents() if one.file == "flood-act.txt")
-    correct(resources.desk(), {source: {"description": [summary]}}, "Ada")
+    correct(resources.context(), {source: {"description": [summary]}}, "Ada")
     form = AppTest.from_function(draw_form, args=("flood-act.txt", "piano-caldo.txt"), default_timeout=60).run()
     [said] = [one.value for one in form.caption if "dykes" in one.value]
     assert "wardens dykes … (1)" in said
@@ -207,15 +207,15 @@ def test_a_deletion_of_several_documents_is_undone_at_once_on_the_page(
 ) -> None:
     monkeypatch.setattr("pages._shared.jobs.ensure_worker", lambda _: None)
     start(own)
-    desk = replace(resources.desk(), start_worker=lambda _: None)
-    run = queue_erasure(desk, [one.source for one in desk.engine.collection.documents()], undo_seconds=60)
+    context = replace(resources.context(), start_worker=lambda _: None)
+    run = queue_erasure(context, [one.source for one in context.engine.collection.documents()], undo_seconds=60)
     app = library(start(own))
     assert "**Deleting 3 documents** · waiting" in [one.value for one in app.markdown]
     [undo] = [one for one in app.button if one.label == "Undo"]
     undo.click().run()
     assert not app.error
     assert not app.exception
-    ended = desk.jobs.find(run.id)
+    ended = context.jobs.find(run.id)
     assert ended is not None
     assert ended.status == "cancelled"
 

@@ -16,8 +16,8 @@ from streamlit.config import get_option, set_option
 from streamlit.testing.v1 import AppTest
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
+from ingestion.acts.register import every_act
 from ingestion.jobs.queue import JobQueue
-from ingestion.operations.acts import every_act
 from ingestion.records.people import give_role, known_people
 from pages._ask.turn_key import turn_key
 from pages._shared import login, resources

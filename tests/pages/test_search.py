@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from ingestion.acts.corrections import correct
 from ingestion.add_files import add_paths
-from ingestion.operations.corrections import correct
 from pages._shared import resources
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
@@ -334,9 +334,9 @@ def test_a_filter_sends_the_browser_no_more_values_than_anybody_scrolls_through(
 def test_a_document_without_a_title_is_named_by_its_file(start: Start, workspace: Path, tmp_path: Path) -> None:
     own = Path(shutil.copytree(workspace, tmp_path / "workspace"))
     app = start(own)
-    desk = resources.desk()
-    document = next(one for one in desk.engine.collection.documents() if one.metadata.title == "Flood Act")
-    correct(desk, {document.source: {"title": []}}, "Ada", "")
+    context = resources.context()
+    document = next(one for one in context.engine.collection.documents() if one.metadata.title == "Flood Act")
+    correct(context, {document.source: {"title": []}}, "Ada", "")
 
     search_page(app, words="penalty")
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ingestion.operations.acts import check_role, every_act
-from ingestion.operations.runs import describe_request
+from ingestion.acts.register import check_role, every_act
+from ingestion.acts.runs import describe_request
 from ingestion.spreadsheets.row import Row
 from ingestion.types.outcome import Refusal
 from ingestion.types.run import RunRequest

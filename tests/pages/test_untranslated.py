@@ -40,7 +40,7 @@ CATALOGS = sorted(PAGES.glob("locale/*/LC_MESSAGES/*.po"))
 # Phases and readers of lists, whose errors and notes are kept with a source and drawn later.
 ROOMS = (
     "acquisition", "catalogues", "dataset", "deduplication", "licence", "navigation", "operations", "portals",
-    "quality", "seeds", "spreadsheets", "web",
+    "quality", "source_lists", "spreadsheets", "web",
 )  # fmt: skip
 SOURCES = sorted(path for name in ROOMS for path in (ROOT / "ingestion" / name).rglob("*.py"))
 

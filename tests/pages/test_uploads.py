@@ -92,7 +92,7 @@ def test_all_sessions_have_room_together_which_those_that_end_give_back(address:
 def test_a_list_that_was_only_looked_at_goes_with_its_session(address: str, workspace: Path) -> None:
     with visiting(address, "admin") as visitor:
         assert visitor.wait(lambda: visitor.idle and "file_uploader" in visitor.shown, _SECONDS)
-        visitor.drop("sources.csv", b"url,title\nhttps://example.org/plan.pdf,Plan\n", _SECONDS, "Seed list")
+        visitor.drop("sources.csv", b"url,title\nhttps://example.org/plan.pdf,Plan\n", _SECONDS, "Source list")
         assert visitor.wait(lambda: bool(list(workspace.rglob("sources.csv"))), _SECONDS)
     assert _until(lambda: not list(workspace.rglob("sources.csv")))
 

@@ -7,10 +7,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from ingestion.acts.context import ActContext
+from ingestion.acts.documents import erase
 from ingestion.add_files import add_paths
 from ingestion.jobs.queue import JobQueue
-from ingestion.operations.desk import Desk
-from ingestion.operations.documents import erase
 from ingestion.records.source_store import SourceStore
 from ingestion.status.invented_samples import SAMPLES
 from ingestion.types.run import Progress
@@ -32,9 +32,9 @@ def test_documents_that_are_still_being_indexed_are_counted(start: Start, tmp_pa
     catalog = open_catalog(tmp_path)
     jobs = JobQueue(catalog)
     jobs.queue("add", {"paths": ["/sample"]})
-    run = jobs.next()
-    assert run is not None
-    jobs.beat(run.id, Progress(7, 30, 700, 3000, "plan.pdf"))
+    job = jobs.next()
+    assert job is not None
+    jobs.beat(job.id, Progress(7, 30, 700, 3000, "plan.pdf"))
 
     app = start(tmp_path)
 
@@ -42,7 +42,7 @@ def test_documents_that_are_still_being_indexed_are_counted(start: Start, tmp_pa
     assert "7 of 30 documents indexed" in said(app)
     assert "The collection is empty" not in said(app)
 
-    jobs.finish(run.id, "done", [])
+    jobs.finish(job.id, "done", [])
     app.run()
 
     assert "documents indexed" not in said(app)
@@ -59,9 +59,9 @@ def test_the_invented_samples_are_called_so_until_they_are_gone(start: Start, tm
     assert "All 2 documents here are invented samples, written to try Sextant with." in said(start(workspace))
     add_paths([own], engine)
     assert "2 of the documents are invented samples." in said(start(workspace))
-    erase(Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL), samples[0].name)
+    erase(ActContext(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL), samples[0].name)
     assert "1 of the documents is an invented sample." in said(start(workspace))
-    erase(Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL), samples[1].name)
+    erase(ActContext(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL), samples[1].name)
     assert "invented" not in said(start(workspace))
     engine.close()
 

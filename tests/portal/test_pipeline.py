@@ -17,7 +17,7 @@ from openpyxl import load_workbook
 from ingestion.dataset.export import export
 from ingestion.jobs.queue import JobQueue
 from ingestion.records.source_store import SourceStore
-from ingestion.seeds.read import read_seeds
+from ingestion.source_lists.read_workbook import read_source_list
 from rag_engine.storage.catalog import Catalog, open_catalog
 from tests.portal.conftest import Portal
 from tests.portal.running import run
@@ -37,9 +37,9 @@ def _prepared(workspace: Path, portal: Portal) -> Path:
     """Return a workspace whose list is that of the portal, with a run that waits."""
     catalog = open_catalog(workspace)
     store = SourceStore(catalog)
-    report = read_seeds(portal.workbook, store.sources())
+    report = read_source_list(portal.workbook, store.sources())
     assert len(report.new) == len(portal.branches) >= 60
-    assert len(report.rejected) == 5
+    assert len(report.refused) == 5
     store.add(report.new)
     JobQueue(catalog).queue("run", {})
     catalog.close()

@@ -24,10 +24,10 @@ from ingestion.dataset.comparison.comparison import (
 from ingestion.dataset.comparison.short_text import best_quotation, shortened, without_marks
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.types.run import Progress
-from rag_engine.answering.abstention import said
 from rag_engine.answering.chances import with_sources
 from rag_engine.answering.citations import citation_at
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
+from rag_engine.answering.refuse_answer import said
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
 from rag_engine.filters import Filter

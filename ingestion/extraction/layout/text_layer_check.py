@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from rag_engine.text.letter_pairs import is_made_of, usual_pairs
-from rag_engine.text.stopwords import listed_stopwords
+from rag_engine.text.stop_words import listed_stopwords
 
 # Words, codes and what is left of scrambled words; a part without a letter says nothing.
 _PART = re.compile(r"[^\s\-‐‑–—'’./&_|,;:()\[\]\"“”«»„]*[^\W\d_][^\s\-‐‑–—'’./&_|,;:()\[\]\"“”«»„]*")

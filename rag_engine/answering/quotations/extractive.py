@@ -24,7 +24,7 @@ from rag_engine.geography import load_gazetteer
 from rag_engine.messages import Message
 from rag_engine.prompts import one_line, quotations_heading
 from rag_engine.protocols import Embedder, PassageReader, Reranker
-from rag_engine.retrieval.reranking import read_scores
+from rag_engine.retrieval.rerank_passages import read_scores
 from rag_engine.text.languages import name_in
 from rag_engine.text.sentences import stripped
 from rag_engine.types.answer import Citation

@@ -10,8 +10,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.answering.abstention import years_of
 from rag_engine.answering.citations import words
+from rag_engine.answering.refuse_answer import years_of
 from rag_engine.geography import Gazetteer, find_places, place_mentions
 from rag_engine.text.analyzer import analyse
 from rag_engine.text.quantities import calendar_dates, quantities

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rag_engine.answering.citations import shared_words, words
 from rag_engine.answering.quotations.quotable import leans, units_of
-from rag_engine.chunking.sections.rules import rules_of
+from rag_engine.chunking.section.rules import rules_of
 from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.text.analyzer import analyse
 from rag_engine.text.folding import fold, fold_case

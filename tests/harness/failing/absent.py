@@ -117,7 +117,7 @@ def _without_them(scene: Scene, away: Sequence[str]) -> list[Ended]:
     held = [_AWAY[one](scene) for one in away]
     ended = commands(scene, ("add", str(scene.given)), SEARCH, _ASK, DOCTOR)
     if "the internet" in away:
-        ended += commands(scene, ("seeds", "add", str(scene.given / "sources.csv")))
+        ended += commands(scene, ("sources", "add", str(scene.given / "sources.csv")))
         with suppress(SextantError):
             carry_out("run", scene)
     assert len(held) == len(away)

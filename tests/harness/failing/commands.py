@@ -17,7 +17,7 @@ import cli.doctor
 import ingestion.jobs.process
 import rag_engine.engine
 from cli.main import app as terminal
-from ingestion.jobs.queue import JobQueue, Run
+from ingestion.jobs.queue import Job, JobQueue
 from ingestion.worker import work
 from rag_engine.engine import Engine
 from tests.harness.killing.acts import SETTINGS, Scene
@@ -56,7 +56,7 @@ def commands(scene: Scene, *several: Sequence[str]) -> list[Ended]:
     return [_command(scene, arguments) for arguments in several]
 
 
-def _worked(engine: Engine, id: int, seen: Callable[[Run], None] = lambda _: None) -> Run:
+def _worked(engine: Engine, id: int, seen: Callable[[Job], None] = lambda _: None) -> Job:
     """Carry out what waits, this run among it, and return it as it ended."""
     jobs = JobQueue(engine.catalog)
     jobs.take_over()

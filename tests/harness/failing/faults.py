@@ -16,7 +16,7 @@ _COMMANDS = {
     "erase": ("erase", "flood.txt", "--redact"),
     "rebuild": ("rebuild",),
     "backup": ("backup", "ARCHIVE"),
-    "import": ("seeds", "add", "LIST"),
+    "import": ("sources", "add", "LIST"),
     "run": ("run",),
     "refresh": ("run", "--refresh"),
 }

@@ -23,13 +23,13 @@ import sqlalchemy as sql
 from ingestion.backup.archive import ARCHIVE_FORMAT, opened_archive, unpack
 from ingestion.backup.contents import CATALOG
 from ingestion.backup.copy_catalog import copy_catalog
-from ingestion.book_index.read import index_of_document
+from ingestion.book_index.index_records import index_of_document
 from ingestion.dataset.corrections import read_corrections
 from ingestion.extraction.extract import extract
 from ingestion.extraction.formats.pdf_lines import read_lines
 from ingestion.extraction.properties import read_properties
 from ingestion.file_reading import ExtractionLimits, FileReading
-from ingestion.seeds.read import read_seeds
+from ingestion.source_lists.read_workbook import read_source_list
 from ingestion.types.outcome import Refusal
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.schema import TABLES
@@ -110,7 +110,7 @@ def _extracted(path: Path) -> None:
 
 
 def _seeds(path: Path) -> None:
-    read_seeds(path, ())
+    read_source_list(path, ())
 
 
 def _corrections(path: Path) -> None:

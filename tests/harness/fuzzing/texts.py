@@ -6,14 +6,14 @@ import json
 from functools import partial
 from pathlib import Path
 
-from ingestion.catalogues.read import Endpoint, catalogue_kind, endpoints_of, read_catalogue
+from ingestion.catalogues.catalogue_api import Endpoint, catalogue_kind, endpoints_of, read_catalogue
 from ingestion.config import WebConfig
 from ingestion.licence.html_marks import read_xmp
 from ingestion.licence.patterns import pieces_of, read_limits, read_statements, says_reserved, sentences_of
 from ingestion.licence.reading import read_html
 from ingestion.metadata_file import NAME, read_descriptions
-from ingestion.seeds.feeds import list_kind, read_entries, read_page_lists, unpack
-from ingestion.seeds.read import read_seeds
+from ingestion.source_lists.feeds import list_kind, read_entries, read_page_lists, unpack
+from ingestion.source_lists.read_workbook import read_source_list
 from ingestion.types.outcome import Refusal
 from ingestion.web.address_policy import read_target
 from ingestion.web.page import read_page
@@ -132,7 +132,7 @@ class _Everywhere(dict[str, Answer]):
 
 def _seeds(path: Path, content: bytes) -> None:
     path.write_bytes(content)
-    read_seeds(path, ())
+    read_source_list(path, ())
 
 
 def _descriptions(folder: Path, content: bytes) -> None:

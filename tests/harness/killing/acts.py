@@ -24,14 +24,14 @@ import pydantic_settings  # noqa: F401
 import scipy.stats  # noqa: F401
 
 import ingestion.extraction.formats.pdf  # noqa: F401
+from ingestion.acts import backups, documents, indexes, sources
+from ingestion.acts.context import ActContext, local_person, open_context
 from ingestion.backup.archive import opened_archive
 from ingestion.extraction.extract import extract
 from ingestion.extraction.properties import read_properties
 from ingestion.file_reading import ExtractionLimits, FileReading
 from ingestion.licence.table import load_licences
 from ingestion.metadata.sidecar import describe
-from ingestion.operations import backups, documents, indexes, sources
-from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.pipeline.scheduling import find_phase
 from ingestion.records.source_record import SourceRecord
 from ingestion.sandbox.sandbox import Sandbox
@@ -39,7 +39,7 @@ from ingestion.types.run import PHASES, RunRequest
 from ingestion.web.trusted_domains import domain_mark
 from ingestion.web.urls import registered_name, url_of_any_language
 from ingestion.worker import work
-from rag_engine.backends.language_identification import identify_language
+from rag_engine.backends.identify_language import identify_language
 from rag_engine.chunking.chunk import chunk
 from rag_engine.config import ChunkingConfig, read_config
 from rag_engine.confinement.parent import end_with_parent
@@ -75,36 +75,36 @@ class Scene:
         return self.folder / "backup.zip"
 
 
-def _erase(desk: Desk, _: Scene) -> None:
-    documents.erase(desk, f"{ERASED}.txt", redact=True)
+def _erase(context: ActContext, _: Scene) -> None:
+    documents.erase(context, f"{ERASED}.txt", redact=True)
 
 
-def _list(desk: Desk, scene: Scene) -> None:
-    sources.add_list(desk, scene.given / "sources.csv")
+def _list(context: ActContext, scene: Scene) -> None:
+    sources.add_list(context, scene.given / "sources.csv")
 
 
-def _carry_out_run(desk: Desk, *, refresh: bool = False) -> None:
+def _carry_out_run(context: ActContext, *, refresh: bool = False) -> None:
     """Queue a run unless one waits, and be the worker that carries it out."""
-    if not desk.jobs.waiting():
-        desk.jobs.queue("run", asdict(RunRequest(refresh=refresh)))
-    desk.jobs.take_over()
-    work(desk.engine)
+    if not context.jobs.waiting():
+        context.jobs.queue("run", asdict(RunRequest(refresh=refresh)))
+    context.jobs.take_over()
+    work(context.engine)
 
 
-def _back_up(desk: Desk, scene: Scene) -> None:
+def _back_up(context: ActContext, scene: Scene) -> None:
     # Where one was killed when it was done, the next one has another name.
-    backups.backup(desk, scene.folder / "another.zip" if scene.archive.exists() else scene.archive)
+    backups.backup(context, scene.folder / "another.zip" if scene.archive.exists() else scene.archive)
 
 
 # Under the names that the report gives them.
-ACTS: dict[str, Callable[[Desk, Scene], object]] = {
-    "add": lambda desk, scene: documents.add_files(desk, [scene.given]),
+ACTS: dict[str, Callable[[ActContext, Scene], object]] = {
+    "add": lambda context, scene: documents.add_files(context, [scene.given]),
     "erase": _erase,
-    "rebuild": lambda desk, _: indexes.rebuild(desk),
-    "rebuild --encode": lambda desk, _: indexes.rebuild(desk, encode=True),
+    "rebuild": lambda context, _: indexes.rebuild(context),
+    "rebuild --encode": lambda context, _: indexes.rebuild(context, encode=True),
     "import": _list,
-    "run": lambda desk, _: _carry_out_run(desk),
-    "refresh": lambda desk, _: _carry_out_run(desk, refresh=True),
+    "run": lambda context, _: _carry_out_run(context),
+    "refresh": lambda context, _: _carry_out_run(context, refresh=True),
     "backup": _back_up,
 }
 
@@ -177,21 +177,21 @@ def reported(
 def carry_out(act: str, scene: Scene) -> None:
     """Carry an act out."""
     with closing(open_scene(scene)) as engine:
-        ACTS[act](_desk(engine), scene)
+        ACTS[act](_context(engine), scene)
 
 
 def begin_again(act: str, scene: Scene) -> tuple[State, State]:
     """Carry an act out after a process that was killed; return the state before and after."""
     with closing(open_scene(scene)) as engine:
-        desk = _desk(engine)
-        documents.finish_erasures(desk)
+        context = _context(engine)
+        documents.finish_erasures(context)
         with engine.indexer():
             # Whoever writes next repairs, whatever it is about to write.
             pass
         found = state_of_scene(engine, scene)
         # What was finished by then has no document of this name any more.
         with suppress(InputError):
-            ACTS[act](desk, scene)
+            ACTS[act](context, scene)
         last = state_of_scene(engine, scene)
     return found, last | _left_of_what_is_gone(last, scene)
 
@@ -208,7 +208,7 @@ def state_of_scene(engine: Engine, scene: Scene) -> State:
     state = collection_of(engine)
     left = [path for path in scene.folder.rglob("*") if path.name.endswith((".part", ".begun"))]
     state["left over"] = sorted(str(path.relative_to(scene.folder)) for path in left)
-    desk = _desk(engine)
+    context = _context(engine)
     state["list"] = sorted(
         # A run that goes on after a kill asks once more for what it has fetched.
         (
@@ -216,10 +216,10 @@ def state_of_scene(engine: Engine, scene: Scene) -> State:
             record.source.url,
             [(phase, one.status, one.reason.replace("not_modified", "")) for phase, one in record.outcomes.items()],
         )
-        for code, record in desk.store.records().items()
+        for code, record in context.store.records().items()
     )
     # One that was killed when it was done is asked for once more.
-    state["runs"] = sorted({(run.action, run.status, run.message) for run in desk.jobs.runs()})
+    state["runs"] = sorted({(run.kind, run.status, run.message) for run in context.jobs.runs()})
     state["archive"] = []
     if scene.archive.exists():
         with opened_archive(scene.archive) as (_, manifest):
@@ -249,8 +249,8 @@ def open_scene(scene: Scene) -> Engine:
     return Engine(read_config(scene.workspace), embedder=CountingEmbedder())
 
 
-def _desk(engine: Engine) -> Desk:
-    return replace(open_desk(engine, local_person("Ada")), start_worker=lambda _: None)
+def _context(engine: Engine) -> ActContext:
+    return replace(open_context(engine, local_person("Ada")), start_worker=lambda _: None)
 
 
 def _read_here() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.types.source import Download, SeedSource
-from tests.ingestion.desk import AT, FLOOD, desk, got
+from ingestion.types.source import Download, ListedSource
+from tests.ingestion.context import AT, FLOOD, context, got
 from tests.ingestion.small_web import PDF, WORDS, Answer, page, pdf
 
 
@@ -19,14 +19,14 @@ def put_apart(workspace: Path, download: Download) -> Path:
 
 
 def test_an_unchanged_page_keeps_the_first_download(tmp_path: Path) -> None:
-    at = desk(tmp_path, flood=page(f"<h1>Flood</h1><p>{WORDS * 5}</p>"))
+    at = context(tmp_path, flood=page(f"<h1>Flood</h1><p>{WORDS * 5}</p>"))
     first = got(at.acquire(FLOOD))
     again = at.acquire(FLOOD, before=first, now="2027-01-01T00:00:00+00:00")
     assert (again.status, again.reason, again.evidence) == ("done", "not_modified", first)
 
 
 def test_the_second_run_asks_only_whether_the_file_has_changed(tmp_path: Path) -> None:
-    at = desk(tmp_path, flood=pdf(etag='"1"', modified="Sun, 01 Nov 2026 00:00:00 GMT"))
+    at = context(tmp_path, flood=pdf(etag='"1"', modified="Sun, 01 Nov 2026 00:00:00 GMT"))
     first = got(at.acquire(FLOOD))
     again = at.acquire(FLOOD, before=first)
     assert (again.status, again.reason, again.evidence) == ("done", "not_modified", first)
@@ -35,7 +35,7 @@ def test_the_second_run_asks_only_whether_the_file_has_changed(tmp_path: Path) -
 
 
 def test_a_file_that_is_gone_is_fetched_although_it_has_not_changed(tmp_path: Path) -> None:
-    at = desk(tmp_path, flood=pdf(etag='"1"'))
+    at = context(tmp_path, flood=pdf(etag='"1"'))
     first = got(at.acquire(FLOOD))
     (at.workspace / first.path).unlink()
     again = at.acquire(FLOOD, before=first)
@@ -44,7 +44,7 @@ def test_a_file_that_is_gone_is_fetched_although_it_has_not_changed(tmp_path: Pa
 
 
 def test_a_new_version_does_not_replace_the_file_of_the_old_one(tmp_path: Path) -> None:
-    at = desk(tmp_path, flood=pdf("2016"))
+    at = context(tmp_path, flood=pdf("2016"))
     first = got(at.acquire(FLOOD))
     at.web.answers[f"{AT}flood"] = pdf("2022")
     second = got(at.acquire(FLOOD, before=first))
@@ -56,7 +56,7 @@ def test_a_new_version_does_not_replace_the_file_of_the_old_one(tmp_path: Path) 
 def test_an_unchanged_landing_page_does_not_hide_a_new_document(tmp_path: Path) -> None:
     date = "Sun, 01 Nov 2026 00:00:00 GMT"
     landing = page('<p>The strategy.</p><a href="/a.pdf">Download the strategy</a>')
-    at = desk(
+    at = context(
         tmp_path, flood=Answer(landing.body, etag='"1"', modified=date), a__pdf=pdf("1", etag='"1"', modified=date)
     )
     first = got(at.acquire(FLOOD))
@@ -67,7 +67,7 @@ def test_an_unchanged_landing_page_does_not_hide_a_new_document(tmp_path: Path) 
 
 
 def test_a_redirect_to_an_unchanged_file_downloads_nothing(tmp_path: Path) -> None:
-    at = desk(tmp_path, flood=Answer(redirect=f"{AT}v1.pdf"), v1__pdf=pdf(etag='"1"'))
+    at = context(tmp_path, flood=Answer(redirect=f"{AT}v1.pdf"), v1__pdf=pdf(etag='"1"'))
     first = got(at.acquire(FLOOD))
     assert first.urls == (f"{AT}flood", f"{AT}v1.pdf")
     assert at.acquire(FLOOD, before=first).reason == "not_modified"
@@ -75,7 +75,7 @@ def test_a_redirect_to_an_unchanged_file_downloads_nothing(tmp_path: Path) -> No
 
 
 def test_a_new_version_leaves_the_one_in_quarantine_alone(tmp_path: Path) -> None:
-    at = desk(tmp_path, flood=pdf("first"))
+    at = context(tmp_path, flood=pdf("first"))
     first = got(at.acquire(FLOOD))
     apart = put_apart(tmp_path, first)
     at.web.answers[f"{AT}flood"] = pdf("second")
@@ -85,7 +85,7 @@ def test_a_new_version_leaves_the_one_in_quarantine_alone(tmp_path: Path) -> Non
 
 
 def test_what_has_not_changed_is_not_brought_back_from_quarantine(tmp_path: Path) -> None:
-    at = desk(tmp_path, flood=pdf(etag='"1"'))
+    at = context(tmp_path, flood=pdf(etag='"1"'))
     first = got(at.acquire(FLOOD))
     put_apart(tmp_path, first)
     assert (at.acquire(FLOOD, before=first).reason, at.files()) == ("not_modified", [])
@@ -103,7 +103,7 @@ def test_what_has_not_changed_is_not_brought_back_from_quarantine(tmp_path: Path
     ids=["may pass", "needs a browser", "is gone", "went off topic"],
 )
 def test_a_failure_keeps_the_file_that_was_there(tmp_path: Path, apart: bool, answer: Answer, reason: str) -> None:
-    at = desk(tmp_path, flood=pdf())
+    at = context(tmp_path, flood=pdf())
     first = got(at.acquire(FLOOD))
     if apart:
         put_apart(tmp_path, first)
@@ -116,7 +116,7 @@ def test_a_failure_keeps_the_file_that_was_there(tmp_path: Path, apart: bool, an
 
 
 def test_a_failure_keeps_nothing_when_the_file_is_gone(tmp_path: Path) -> None:
-    at = desk(tmp_path, flood=pdf())
+    at = context(tmp_path, flood=pdf())
     first = got(at.acquire(FLOOD))
     (tmp_path / first.path).unlink()
     at.web.answers[f"{AT}flood"] = Answer(refusal="timed_out", retryable=True)
@@ -128,10 +128,10 @@ def test_a_failure_keeps_nothing_when_the_file_is_gone(tmp_path: Path) -> None:
 def test_a_local_file_that_vanished_leaves_its_copy(tmp_path: Path) -> None:
     original = tmp_path / "plan.md"
     original.write_text("# Plan", encoding="utf-8")
-    at = desk(tmp_path)
-    first = got(at.acquire(SeedSource("L1", path=str(original))))
+    at = context(tmp_path)
+    first = got(at.acquire(ListedSource("L1", path=str(original))))
     original.unlink()
-    outcome = at.acquire(SeedSource("L1", path=str(original)), before=first)
+    outcome = at.acquire(ListedSource("L1", path=str(original)), before=first)
     assert (outcome.status, outcome.reason, outcome.retryable) == ("failed", "file_missing", True)
     assert outcome.evidence == first
     assert "plan.md" in outcome.message

@@ -13,11 +13,11 @@ from ingestion.config import IngestionConfig
 from ingestion.portals.explore import explore
 from ingestion.protocols import Browser
 from ingestion.types.outcome import Outcome
-from ingestion.types.source import Download, PortalFindings, SeedSource
+from ingestion.types.source import Download, ListedSource, PortalFindings
 from ingestion.web.browser import open_browser
 from ingestion.web.cache import CachedWeb
 from ingestion.web.http import HttpWeb
-from tests.ingestion.desk import tools_of
+from tests.ingestion.context import tools_of
 from tests.ingestion.documents import bare_pdf
 from tests.ingestion.small_web import WORDS, listing
 from tests.ingestion.web_server import Answer, Site, page, redirect, serving
@@ -41,7 +41,7 @@ def take(
     site: Site, path: str, workspace: Path, *, before: Download | None = None, browser: Browser | None = None
 ) -> Outcome:
     config = IngestionConfig(web=site.config())
-    source = SeedSource("A1", site.url(path), title="National flood strategy")
+    source = ListedSource("A1", site.url(path), title="National flood strategy")
     with HttpWeb(config.web) as web:
         return acquire(source, tools_of(workspace, web, config, browser), before=before, now=NOW)
 
@@ -67,7 +67,7 @@ def test_a_portal_gives_its_documents_and_tells_what_fails(tmp_path: Path) -> No
         assert directory.reason == "directory"
         assert isinstance(directory.evidence, Download)
         config = IngestionConfig(web=site.config())
-        source = SeedSource("A1", site.url("/list"))
+        source = ListedSource("A1", site.url("/list"))
         with HttpWeb(config.web) as web:
             explored = explore(source, directory.evidence, tools_of(tmp_path, web, config), known=())
         assert isinstance(explored.evidence, PortalFindings)
@@ -89,7 +89,7 @@ def test_chromium_gets_pages_made_by_scripts_and_tells_error_pages_from_files(tm
         assert isinstance(made.evidence, Download), made
         assert (made.evidence.kind, made.evidence.how) == ("content", "browser")
         assert "flood hazard maps" in (tmp_path / made.evidence.path).read_text(encoding="utf-8")
-        assert (error.status, error.reason) == ("rejected", "wrong_content")
+        assert (error.status, error.reason) == ("refused", "wrong_content")
         assert take(site, "/app", tmp_path).reason == "browser_missing"
 
 
@@ -120,7 +120,7 @@ def test_a_portals_files_are_found_by_their_heads_and_never_stored(tmp_path: Pat
     download = Download("", (), "0" * 64, 100, "text/html", "directory", NOW)
     with serving(answers) as site, HttpWeb(site.config()) as plain:
         web = CachedWeb(plain, tmp_path / "kept")
-        source, config = SeedSource("A1", site.url("/list"), title="Plans"), IngestionConfig(web=site.config())
+        source, config = ListedSource("A1", site.url("/list"), title="Plans"), IngestionConfig(web=site.config())
         directory = replace(download, urls=(site.url("/list"),))
         explored = explore(source, directory, tools_of(tmp_path, web, config), known=())
     assert isinstance(explored.evidence, PortalFindings)

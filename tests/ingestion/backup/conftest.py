@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.operations.backups import backup
+from ingestion.acts.backups import backup
 from tests.ingestion.backup.workspaces import make_workspace, place
 
 

@@ -15,16 +15,16 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.backup.back_up import BackupMade
-from ingestion.operations.backups import backup, restore
-from ingestion.operations.documents import queue_files
-from ingestion.operations.people import audit_entries
+from ingestion.acts.backups import backup, restore
+from ingestion.acts.documents import queue_files
+from ingestion.acts.people import audit_entries
+from ingestion.backup.backup import BackupMade
 from rag_engine.conversations.store import list_conversations
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.installation import sextant_version
 from rag_engine.settings import read_settings
 from tests.conftest import ROOT
-from tests.ingestion.backup.workspaces import add, desk_of, erase, found, once, open_engine, place
+from tests.ingestion.backup.workspaces import add, context_of, erase, found, once, open_engine, place
 from tests.ingestion.left_behind import state_of
 
 MORE = "# Rules of the marina\n\n" + "The marina has a keeper of its own, who counts the boats. " * 20
@@ -170,7 +170,7 @@ def kill_a_backup(workspace: Path, file: Path) -> None:
     """Have a process be killed when it has packed a document."""
     code = (
         "import os, signal, sys; from pathlib import Path\n"
-        "from ingestion.operations.backups import backup\n"
+        "from ingestion.acts.backups import backup\n"
         "from tests.ingestion.backup.workspaces import place\n"
         "kill = lambda done, total, name: name.endswith('.md') and os.kill(os.getpid(), signal.SIGKILL)\n"
         "backup(place(Path(sys.argv[1])), Path(sys.argv[2]), progress=kill)"
@@ -215,7 +215,7 @@ def test_a_restored_workspace_has_an_id_and_places_of_its_own(workspace: Path, t
     upload.parent.mkdir(parents=True)
     upload.write_text(MORE, encoding="utf-8")
     with closing(open_engine(workspace)) as engine:
-        queue_files(desk_of(engine), [upload])
+        queue_files(context_of(engine), [upload])
     made = backup(place(workspace), tmp_path / "backup.zip")
     restored = restore(place(tmp_path / "restored"), made.file).workspace
     ids = []
@@ -224,7 +224,7 @@ def test_a_restored_workspace_has_an_id_and_places_of_its_own(workspace: Path, t
             ids += connection.execute("SELECT value FROM state WHERE name = 'workspace'").fetchone()
     assert len(set(ids)) == 2
     with closing(open_engine(restored)) as engine:
-        [run] = desk_of(engine).jobs.runs()
+        [run] = context_of(engine).jobs.runs()
     assert run.arguments["paths"] == [str(restored / "uploads" / "0123456789abcdef" / "marina.md")]
 
 

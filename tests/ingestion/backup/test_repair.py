@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.backup import read_again
-from ingestion.backup.read_again import ReadAgain
+from ingestion.acts import backups, corrections, decisions, documents, indexes, sources
+from ingestion.acts.people import audit_entries
+from ingestion.backup import reprocess as read_again
 from ingestion.backup.repair import CatalogRenewed
+from ingestion.backup.reprocess import ReadAgain
 from ingestion.file_reading import FileReading
-from ingestion.operations import backups, corrections, decisions, documents, indexes, sources
-from ingestion.operations.people import audit_entries
 from ingestion.records.erasures import begun_erasures
 from ingestion.records.source_record import EXCLUDED, Decision
 from ingestion.records.source_store import now
 from ingestion.types.outcome import Outcome
 from ingestion.types.run import PHASES
-from ingestion.types.source import Download, SeedSource
+from ingestion.types.source import Download, ListedSource
 from rag_engine.conversations.store import list_conversations
 from rag_engine.errors import WorkspaceError
 from rag_engine.messages import Message
@@ -29,7 +29,7 @@ from rag_engine.storage.log import read_lines
 from rag_engine.types.document import DocumentRecord
 from tests.ingestion.backup.workspaces import (
     add,
-    desk_of,
+    context_of,
     erase,
     found,
     make_workspace,
@@ -52,14 +52,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     add(workspace, "pier.md", "# The pier\n\n" + "The pier costs eleven crowns a day since the flood. " * 20)
     erase(workspace, "quagga.md")
     with closing(open_engine(workspace)) as engine:
-        desk = desk_of(engine)
-        sources.add_sources(desk, [SeedSource("A1", "https://example.org/a1.pdf", title="The first plan")])
-        decisions.decide(desk, ["A1"], "GREEN", "Ada", "They wrote to us.")
+        context = context_of(engine)
+        sources.add_sources(context, [ListedSource("A1", "https://example.org/a1.pdf", title="The first plan")])
+        decisions.decide(context, ["A1"], "GREEN", "Ada", "They wrote to us.")
         # Reading again encodes what a correction says; before, the vectors are those of what was there at first.
-        indexes.rebuild(desk, encode=True)
+        indexes.rebuild(context, encode=True)
         pdf, at = "downloads/A1_plan.pdf", "https://example.org/a1.pdf"
         got = Download(pdf, (at,), "0" * 64, 10, "application/pdf", "file", "2026-11-25T10:00:00+00:00")
-        desk.store.record("A1", "acquisition", Outcome("done", "", Message(), got), fingerprint="made of this")
+        context.store.record("A1", "acquisition", Outcome("done", "", Message(), got), fingerprint="made of this")
     create_notebook(workspace, "For the council")
     return workspace
 
@@ -87,22 +87,22 @@ def destroy(database: Path, how: str) -> bytes:
 def state(workspace: Path) -> dict[str, object]:
     """Return what people see of a workspace: described documents, sources, and what they said and made."""
     with closing(open_engine(workspace)) as engine:
-        desk = desk_of(engine)
+        context = context_of(engine)
         records = engine.collection.documents()
         return {
             "documents": [
                 (one.source, one.sha256, one.added, one.metadata, one.pages, one.children) for one in records
             ],
             "texts": [engine.catalog.text(one.key) for one in records],
-            "sources": desk.store.sources(),
-            "files": desk.store.files(),
-            "decisions": desk.store.decisions(),
-            "told": [one for one in desk.store.history("A1") if one.event not in PHASES],
-            "corrections": desk.store.entered_corrections(),
-            "described": [corrections.find_described(desk, one).values for one in ("bay.md", "harbour.md")],
+            "sources": context.store.sources(),
+            "files": context.store.files(),
+            "decisions": context.store.decisions(),
+            "told": [one for one in context.store.history("A1") if one.event not in PHASES],
+            "corrections": context.store.entered_corrections(),
+            "described": [corrections.find_described(context, one).values for one in ("bay.md", "harbour.md")],
             "conversations": list_conversations(workspace),
             "notebooks": [one for one in list_notebooks(workspace) if not is_unnamed(one)],
-            "audit": [one for one in audit_entries(desk) if one.act not in _REPAIRS],
+            "audit": [one for one in audit_entries(context) if one.act not in _REPAIRS],
         }
 
 
@@ -113,7 +113,7 @@ def hits(workspace: Path) -> list[list[tuple[str, float, str]]]:
 def repair(workspace: Path) -> tuple[CatalogRenewed, ReadAgain]:
     renewed = backups.repair_catalog(place(workspace))
     with closing(open_engine(workspace)) as engine:
-        return renewed, backups.read_again(desk_of(engine))
+        return renewed, backups.read_again(context_of(engine))
 
 
 @pytest.mark.parametrize("how", HOW)
@@ -151,16 +151,16 @@ def test_destroyed_records_leave_the_catalog_and_its_decisions(workspace: Path, 
 
 def test_what_was_erased_stays_out_of_every_run_when_the_records_are_gone(workspace: Path) -> None:
     with closing(open_engine(workspace)) as engine:
-        desk_of(engine).store.decide(Decision("A1", "indexing", EXCLUDED, "Ada", "Withdrawn: by them.", now()))
-        before = desk_of(engine).store.decisions()
+        context_of(engine).store.decide(Decision("A1", "indexing", EXCLUDED, "Ada", "Withdrawn: by them.", now()))
+        before = context_of(engine).store.decisions()
     # Once the one, once the other.
     destroy(workspace / "catalog.sqlite", "missing")
     repair(workspace)
     destroy(workspace / "records.sqlite", "missing")
     backups.repair_records(place(workspace))
     with closing(open_engine(workspace)) as engine:
-        assert desk_of(engine).store.records()["A1"].is_excluded
-        assert desk_of(engine).store.decisions() == before
+        assert context_of(engine).store.records()["A1"].is_excluded
+        assert context_of(engine).store.decisions() == before
 
 
 def test_a_correction_of_a_killed_process_is_said_by_the_next(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,12 +168,12 @@ def test_a_correction_of_a_killed_process_is_said_by_the_next(workspace: Path, m
         raise KeyboardInterrupt
 
     with closing(open_engine(workspace)) as engine:
-        desk = desk_of(engine)
+        context = context_of(engine)
         with monkeypatch.context() as patch:
             patch.setattr(corrections, "_apply", killed)
             with pytest.raises(KeyboardInterrupt):
-                corrections.correct(desk, {"bay.md": {"authority": ["The warden"]}}, "Ada")
-        corrections.correct(desk, {"harbour.md": {"authority": ["The master"]}}, "Ada")
+                corrections.correct(context, {"bay.md": {"authority": ["The warden"]}}, "Ada")
+        corrections.correct(context, {"harbour.md": {"authority": ["The master"]}}, "Ada")
         said = {one.file: one.metadata.authority for one in engine.collection.documents()}
     assert (said["bay.md"], said["harbour.md"]) == ("The warden", "The master")
 
@@ -191,7 +191,7 @@ def test_a_document_that_was_being_erased_does_not_come_back(workspace: Path, mo
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("ingestion.operations.documents._carry_out", killed)
+        patch.setattr("ingestion.acts.documents._carry_out", killed)
         with pytest.raises(KeyboardInterrupt):
             erase(workspace, "bay.md")
     destroy(workspace / "catalog.sqlite", "missing")
@@ -213,7 +213,7 @@ def test_an_original_that_the_log_does_not_know_is_set_aside_and_not_removed(wor
     assert renewed.unknown is not None
     assert [path.name for path in renewed.unknown.rglob("*.md")] == ["late.md"]
     with closing(open_engine(workspace)) as engine:
-        [added] = documents.add_files(desk_of(engine), [renewed.unknown])
+        [added] = documents.add_files(context_of(engine), [renewed.unknown])
     assert added.status == "indexed"
 
 
@@ -243,7 +243,7 @@ def test_a_repair_that_is_broken_off_is_begun_again(workspace: Path, monkeypatch
         with pytest.raises(KeyboardInterrupt):
             repair(workspace)
     with closing(open_engine(workspace)) as engine:
-        assert backups.read_again(desk_of(engine)).unread == ()
+        assert backups.read_again(context_of(engine)).unread == ()
     assert (state(workspace), hits(workspace)) == (before, answers)
 
 
@@ -251,12 +251,12 @@ def test_an_erasure_names_the_damaged_database_that_still_holds_the_document(wor
     destroy(workspace / "catalog.sqlite", "overwritten")
     repair(workspace)
     with closing(open_engine(workspace)) as engine:
-        left = documents.erase(desk_of(engine), "bay.md").left_behind
+        left = documents.erase(context_of(engine), "bay.md").left_behind
     [aside] = workspace.glob("damaged/*/catalog.sqlite")
     assert left == (f"its traces in {aside.relative_to(workspace)}, a database that was damaged",)
     aside.unlink()
     with closing(open_engine(workspace)) as engine:
-        assert documents.erase(desk_of(engine), "harbour.md").left_behind == ()
+        assert documents.erase(context_of(engine), "harbour.md").left_behind == ()
 
 
 def files(workspace: Path) -> dict[Path, bytes]:

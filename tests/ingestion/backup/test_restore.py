@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.operations.backups import backup, restore
-from ingestion.operations.people import audit_entries
+from ingestion.acts.backups import backup, restore
+from ingestion.acts.people import audit_entries
 from ingestion.worker import work
 from rag_engine.config import GenerationConfig, read_config
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.catalog import SCHEMA
-from tests.ingestion.backup.workspaces import desk_of, once, open_engine, place
+from tests.ingestion.backup.workspaces import context_of, once, open_engine, place
 
 
 @pytest.fixture
@@ -278,7 +278,7 @@ def test_a_catalog_that_names_what_lies_elsewhere_is_refused(
     outside.mkdir()
     (outside / "victim.txt").write_text("mine")
     with closing(open_engine(workspace)) as engine:
-        desk_of(engine).jobs.runs()
+        context_of(engine).jobs.runs()
     archive.unlink()
     backup(place(workspace), archive)
     for name, path in (("OUTSIDE", outside), ("FORMER", workspace), ("NEW", target)):
@@ -355,7 +355,7 @@ def test_runs_that_had_not_ended_are_cancelled_and_admins_are_named(
     secret = archive.with_name("secret.md")
     secret.write_text("# A secret\n\nThe secret of the analyst is kept at home.")
     with closing(open_engine(workspace)) as engine:
-        desk_of(engine).jobs.runs()
+        context_of(engine).jobs.runs()
     archive.unlink()
     backup(place(workspace), archive)
     asked = json.dumps({"paths": [str(secret)]})
@@ -370,4 +370,4 @@ def test_runs_that_had_not_ended_are_cancelled_and_admins_are_named(
     with closing(open_engine(target)) as engine:
         work(engine)
         assert {one.file for one in engine.collection.documents()} == {"harbour.md", "bay.md"}
-        assert {one.status for one in desk_of(engine).jobs.runs()} == {"cancelled"}
+        assert {one.status for one in context_of(engine).jobs.runs()} == {"cancelled"}

@@ -7,9 +7,9 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from ingestion.operations import corrections, documents, people, settings
-from ingestion.operations.acts import ClosedDesk
-from ingestion.operations.desk import Desk, local_person, open_desk
+from ingestion.acts import corrections, documents, people, settings
+from ingestion.acts.context import ActContext, local_person, open_context
+from ingestion.acts.register import ClosedContext
 from rag_engine.conversations.store import begin_turn, end_turn, new_id
 from rag_engine.engine import Engine
 from tests.rag_engine.conftest import CountingEmbedder, unread
@@ -23,23 +23,23 @@ def open_engine(workspace: Path) -> Engine:
     return Engine(unread(workspace), embedder=CountingEmbedder())
 
 
-def desk_of(engine: Engine) -> Desk:
-    return replace(open_desk(engine, local_person("Ada")), start_worker=lambda _: None)
+def context_of(engine: Engine) -> ActContext:
+    return replace(open_context(engine, local_person("Ada")), start_worker=lambda _: None)
 
 
-def place(workspace: Path) -> ClosedDesk:
-    return ClosedDesk(workspace, local_person("Ada"))
+def place(workspace: Path) -> ClosedContext:
+    return ClosedContext(workspace, local_person("Ada"))
 
 
 def add(workspace: Path, name: str, text: str) -> None:
     (workspace.parent / name).write_text(text, encoding="utf-8")
     with closing(open_engine(workspace)) as engine:
-        assert documents.add_files(desk_of(engine), [workspace.parent / name])[0].status == "indexed"
+        assert documents.add_files(context_of(engine), [workspace.parent / name])[0].status == "indexed"
 
 
 def erase(workspace: Path, name: str) -> None:
     with closing(open_engine(workspace)) as engine:
-        documents.erase(desk_of(engine), name)
+        documents.erase(context_of(engine), name)
 
 
 def found(workspace: Path, question: str = "Who keeps the rules of the harbour?") -> list[tuple[str, float, str]]:
@@ -53,7 +53,7 @@ def make_workspace(folder: Path) -> Path:
     add(folder, "harbour.md", HARBOUR)
     add(folder, "bay.md", BAY)
     with closing(open_engine(folder)) as engine:
-        corrections.correct(desk_of(engine), {"bay.md": {"title": ["The rules of the bay"]}}, "Ada", "So it says.")
+        corrections.correct(context_of(engine), {"bay.md": {"title": ["The rules of the bay"]}}, "Ada", "So it says.")
     people.set_role(place(folder), "ada@example.org", "admin")
     settings.change_setting(place(folder), "answer_seconds", "600", "Ada")
     end_turn(folder, begin_turn(folder, new_id(), "How long is a plan valid?"), REPLY)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ingestion.book_index.read import glossary_records
+from ingestion.book_index.index_records import glossary_records
 from rag_engine.types.document import Block, BlockKind, ExtractedText
 
 

@@ -52,7 +52,7 @@ def test_an_untouched_workbook_or_csv_holds_no_correction(source_records: list[S
             path = Path(folder) / name
             export(path, source_records)
             report = read_corrections(path, source_records, "Ada", "now")
-            assert (report.corrections, report.rejected, report.warnings) == ((), (), ())
+            assert (report.corrections, report.refused, report.warnings) == ((), (), ())
             assert report.unchanged == len(source_records)
 
 
@@ -83,7 +83,7 @@ def test_an_old_export_that_nobody_touched_takes_nothing_of_others_back(tmp_path
     moved = _corrected(source_record(), title=("Heat plan",), countries=("Spain",), hazards=(), date=("2020",))
     decided = stopped(moved, "indexing", Outcome("failed", "unexpected", Message("Disk full.")))
     report = _imported(path, decided)
-    assert (report.corrections, report.rejected, report.warnings, report.unchanged) == ((), (), (), 1)
+    assert (report.corrections, report.refused, report.warnings, report.unchanged) == ((), (), (), 1)
 
 
 def test_the_same_edited_book_changes_nothing_the_second_time(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_the_same_edited_book_changes_nothing_the_second_time(tmp_path: Path) ->
     first = _imported(_edit(path, edits), one)
     assert {c.field for c in first.corrections} == {"title", "countries", "hazards", "language"}
     second = _imported(path, replace(one, corrections=first.corrections))
-    assert (second.corrections, second.rejected, second.unchanged) == ((), (), 1)
+    assert (second.corrections, second.refused, second.unchanged) == ((), (), 1)
 
 
 def test_an_edit_of_what_somebody_else_changed_meanwhile_is_told_and_not_taken(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_an_edit_of_what_somebody_else_changed_meanwhile_is_told_and_not_taken(t
     report = _imported(
         path, _corrected(source_record(), title=("Summer plan",), language=("en",), countries=("Spain",))
     )
-    assert [(one.place, one.reason) for one in report.rejected] == [
+    assert [(one.place, one.reason) for one in report.refused] == [
         (
             "Dataset, row 2, Policy Title",
             "says “Heat plan”, while the value was changed from “Piano caldo” to “Summer plan” since the export; "
@@ -136,7 +136,7 @@ def test_a_csv_with_edited_countries_does_not_flip_them_the_second_time(tmp_path
     assert [(one.field, one.values) for one in first.corrections] == [("countries", ("Spain",))]
     second = _imported(path, replace(source_record(), corrections=first.corrections))
     assert second.corrections == ()
-    assert "make both equal" in second.rejected[0].reason
+    assert "make both equal" in second.refused[0].reason
 
 
 def test_an_edited_cell_becomes_a_correction_with_author_and_time(tmp_path: Path) -> None:
@@ -152,11 +152,11 @@ def test_several_values_are_split_and_spelt_as_the_vocabulary_does(tmp_path: Pat
 def test_a_label_outside_the_vocabulary_is_refused_with_the_nearest_one(tmp_path: Path) -> None:
     report = _edited(tmp_path, {"Document type": "Frameworks", "Hazard": "Flood; Fire of some kind"})
     assert report.corrections == ()
-    assert [one.place for one in report.rejected] == [
+    assert [one.place for one in report.refused] == [
         "Dataset, row 2, Hazard",
         "Dataset, row 2, Document type",
     ]
-    assert "did you mean “Framework”?" in report.rejected[1].reason
+    assert "did you mean “Framework”?" in report.refused[1].reason
 
 
 def test_an_emptied_cell_empties_the_field(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_level_and_countries_can_be_edited_in_one_cell_or_in_two(tmp_path: Path)
     assert {c.field: c.values for c in two.corrections} == {"countries": ("Italy",)}
     both = _edited(tmp_path, {"Geographical Level": "National - Spain", "Countries": "Italy"})
     assert both.corrections == ()
-    assert "says otherwise than Geographical Level; neither was taken" in both.rejected[0].reason
+    assert "says otherwise than Geographical Level; neither was taken" in both.refused[0].reason
     alike = _edited(tmp_path, {"Geographical Level": "National - Spain", "Countries": "Spain"})
     assert {c.field: c.values for c in alike.corrections} == {"countries": ("Spain",)}
     apart = _edited(tmp_path, {"Geographical Level": "Local - Italy; France", "Countries": "Spain"})
@@ -202,22 +202,22 @@ def test_the_same_date_in_another_form_is_no_correction(tmp_path: Path) -> None:
 def test_what_is_no_date_is_refused(tmp_path: Path, given: str) -> None:
     report = _edited(tmp_path, {"Date of Publication": given})
     assert report.corrections == ()
-    assert "write it as 2020-12-31" in report.rejected[0].reason
+    assert "write it as 2020-12-31" in report.refused[0].reason
 
 
 def test_rows_and_columns_that_are_not_ours_are_reported_with_their_place(tmp_path: Path) -> None:
     report = _edited(tmp_path, {"Document_Code@3": "NEW1", "Policy Title@4": "no code", "AJ@1": "My remarks"})
-    assert [(one.place, one.reason) for one in report.rejected] == [
+    assert [(one.place, one.reason) for one in report.refused] == [
         ("Dataset, column AJ", "“My remarks” is no column of the dataset"),
-        ("Dataset, row 3", "no source has the code NEW1; a new document comes in as a seed"),
-        ("Dataset, row 4", "no Document_Code; a new document comes in as a seed"),
+        ("Dataset, row 3", "no source has the code NEW1; a new document comes in as a source"),
+        ("Dataset, row 4", "no Document_Code; a new document comes in as a source"),
     ]
 
 
 def test_what_cannot_be_edited_here_is_told(tmp_path: Path) -> None:
     report = _edited(tmp_path, {"License": "CC0", "Quality Score": 99})
     assert report.corrections == ()
-    assert report.rejected[0].reason == "was changed, but the licence is decided in the column Licence Decision"
+    assert report.refused[0].reason == "was changed, but the licence is decided in the column Licence Decision"
     assert report.warnings == (
         "Quality Score: 1 cells differ from what was exported and were not taken over; this column cannot be edited.",
     )
@@ -226,7 +226,7 @@ def test_what_cannot_be_edited_here_is_told(tmp_path: Path) -> None:
 def test_a_formula_written_into_a_cell_is_not_taken_for_its_text(tmp_path: Path) -> None:
     report = _edited(tmp_path, {"Policy Title": '=CONCAT("a","b")'})
     assert report.corrections == ()
-    assert "formula without its value" in report.rejected[0].reason
+    assert "formula without its value" in report.refused[0].reason
 
 
 def test_a_file_that_is_no_dataset_is_named(tmp_path: Path) -> None:

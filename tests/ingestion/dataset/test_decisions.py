@@ -26,7 +26,7 @@ def _unclear(code: str) -> SourceRecord:
         LicenceMark("pattern", "YELLOW", "CC BY 4.0", 10, "CC BY 4.0", "footer"),
     )
     verdict = LicenceVerdict("YELLOW", "CC BY 4.0", marks)
-    return stopped(source_record(code), "licence", Outcome("rejected", "licence_unclear", Message("Unclear."), verdict))
+    return stopped(source_record(code), "licence", Outcome("refused", "licence_unclear", Message("Unclear."), verdict))
 
 
 def _decided(one: SourceRecord, choice: str) -> SourceRecord:
@@ -55,7 +55,7 @@ def _edited(
 def test_a_source_that_waits_is_shown_with_its_evidence_and_decided_in_its_row(tmp_path: Path) -> None:
     report = _edited(tmp_path, [source_record("A1"), _unclear("A2")], {"A2": _GREEN})
     assert report.decisions == (LicenceChoice("A2", "GREEN", "They allowed it by letter."),)
-    assert (report.corrections, report.rejected, report.warnings, report.unchanged) == ((), (), (), 1)
+    assert (report.corrections, report.refused, report.warnings, report.unchanged) == ((), (), (), 1)
     heading, row = openpyxl.load_workbook(tmp_path / "o.xlsx")["Not documents"].iter_rows(values_only=True)
     assert dict(zip(heading, row, strict=True))["Licence Evidence"] == "CC BY 4.0"
 
@@ -65,7 +65,7 @@ def test_a_document_may_be_decided_and_corrected_in_one_row(tmp_path: Path) -> N
     report = _edited(tmp_path, [source_record("A1")], {"A1": edits})
     assert report.decisions == (LicenceChoice("A1", "RED", "Withdrawn."),)
     assert [one.field for one in report.corrections] == ["title"]
-    assert (report.rejected, report.unchanged) == ((), 0)
+    assert (report.refused, report.unchanged) == ((), 0)
 
 
 @pytest.mark.parametrize(
@@ -81,19 +81,19 @@ def test_a_document_may_be_decided_and_corrected_in_one_row(tmp_path: Path) -> N
 def test_half_a_decision_is_none(tmp_path: Path, edits: dict[str, str], reason: str) -> None:
     report = _edited(tmp_path, [_unclear("A2")], {"A2": edits})
     assert report.decisions == ()
-    assert [one.place for one in report.rejected] == ["Not documents, row 2, Licence Decision"]
-    assert report.rejected[0].reason.startswith(reason)
+    assert [one.place for one in report.refused] == ["Not documents, row 2, Licence Decision"]
+    assert report.refused[0].reason.startswith(reason)
 
 
 def test_the_same_book_decides_once(tmp_path: Path) -> None:
     report = _edited(tmp_path, [_unclear("A2")], {"A2": _GREEN}, now=[_decided(_unclear("A2"), "GREEN")])
-    assert (report.decisions, report.rejected) == ((), ())
+    assert (report.decisions, report.refused) == ((), ())
 
 
 def test_what_somebody_decided_since_the_export_stays(tmp_path: Path) -> None:
     report = _edited(tmp_path, [_unclear("A2")], {"A2": _GREEN}, now=[_decided(_unclear("A2"), "RED")])
     assert report.decisions == ()
-    assert "Eve decided RED since the export; that stays" in report.rejected[0].reason
+    assert "Eve decided RED since the export; that stays" in report.refused[0].reason
 
 
 def test_a_decision_that_the_export_shows_may_be_changed(tmp_path: Path) -> None:

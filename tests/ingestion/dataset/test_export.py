@@ -95,7 +95,7 @@ def test_superseded_versions_and_translations_are_documents_and_all_else_stands_
 ) -> None:
     newer = source_record("A1")
     older = source_record("A2", relation=Relation("A1", version="2016", superseded="2021"))
-    small = stopped(source_record("A3"), "quality", Outcome("rejected", "file_too_small", Message("It has 900 bytes.")))
+    small = stopped(source_record("A3"), "quality", Outcome("refused", "file_too_small", Message("It has 900 bytes.")))
     failed = stopped(
         source_record("A4"), "acquisition", Outcome("failed", "timed_out", Message("No answer."), None, True)
     )
@@ -108,7 +108,7 @@ def test_superseded_versions_and_translations_are_documents_and_all_else_stands_
     ]  # fmt: skip
     beside = _rows(tmp_path / "o.xlsx", "Not documents")
     assert [(row["Document_Code"], row["Status"], row["Phase"], row["Reason"], row["Message"]) for row in beside] == [
-        ("A3", "rejected", "quality", "file_too_small", "It has 900 bytes."),
+        ("A3", "refused", "quality", "file_too_small", "It has 900 bytes."),
         ("A4", "failed", "acquisition", "timed_out", "No answer."),
         ("A5", "waiting", "acquisition", None, None),
     ]
@@ -208,7 +208,7 @@ def test_the_sentence_behind_each_value_comes_with_it(tmp_path: Path) -> None:
 
 
 def test_licence_lights_have_their_colours(tmp_path: Path) -> None:
-    waiting = stopped(source_record("A5"), "licence", Outcome("rejected", "licence_unclear", Message(), _unclear()))
+    waiting = stopped(source_record("A5"), "licence", Outcome("refused", "licence_unclear", Message(), _unclear()))
     book = _exported(tmp_path, source_record(), waiting)
     for name in ("Dataset", "Not documents", "Licence evidence"):
         coloured = {

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 import pytest
 
 from ingestion.config import DeduplicationConfig
-from ingestion.deduplication.compare import relate
+from ingestion.deduplication.find_duplicates import relate
 from ingestion.deduplication.pairs import find_differences
 from ingestion.deduplication.signatures import ComparedSource
 from ingestion.types.outcome import Outcome
-from tests.ingestion.deduplication.test_compare import candidate, relation_of
+from tests.ingestion.deduplication.test_find_duplicates import candidate, relation_of
 
 _VERBS = ("keeps", "inspects", "reports", "publishes", "trains", "funds", "alerts", "restores", "records", "reviews")
 _THINGS = ("shelters", "sirens", "dykes", "pumps", "plans", "budgets", "volunteers", "bridges", "wells", "registers")
@@ -98,7 +98,7 @@ def test_a_copy_with_a_wrong_date_stays_a_copy() -> None:
     outcomes = _relate(
         _source("A", act, date="2019-05-01"), _source("B", f"{act}\nPrinted by hand.", date="2022-09-15")
     )
-    assert [outcomes[code].status for code in "AB"].count("rejected") == 1
+    assert [outcomes[code].status for code in "AB"].count("refused") == 1
 
 
 def test_two_amended_texts_without_any_order_both_answer() -> None:

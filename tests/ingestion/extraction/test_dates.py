@@ -9,7 +9,7 @@ from ingestion.extraction.date_patterns import declared_date, written_dates
 from ingestion.extraction.dates import find_dates
 from ingestion.file_reading import FileProperties
 from ingestion.types.description import FieldValue
-from ingestion.types.source import SeedSource
+from ingestion.types.source import ListedSource
 from rag_engine.types.document import BlockKind, ExtractedText
 
 TODAY = date(2026, 11, 22)
@@ -29,10 +29,10 @@ def text_of(*paragraphs: str, media_type: str = "application/pdf") -> ExtractedT
 
 
 def dates_of(
-    *paragraphs: str, declared: FileProperties | None = None, source: SeedSource | None = None, language: str = "en"
+    *paragraphs: str, declared: FileProperties | None = None, source: ListedSource | None = None, language: str = "en"
 ) -> list[FieldValue]:
     return find_dates(
-        text_of(*paragraphs), source or SeedSource("A"), declared or FileProperties(), language, today=TODAY
+        text_of(*paragraphs), source or ListedSource("A"), declared or FileProperties(), language, today=TODAY
     )
 
 
@@ -164,7 +164,7 @@ def test_numbers_are_read_month_first_in_american_documents_only() -> None:
 def test_numbers_are_read_in_the_order_of_the_pages_locale_and_not_at_all_where_it_is_unknown(
     declared: str, url: str, other: str, value: str
 ) -> None:
-    source = SeedSource("A", url=url)
+    source = ListedSource("A", url=url)
     properties = FileProperties(language=declared)
     paragraphs = filter(None, ("# Heat plan", "Published: 2/3/2022", other))
     assert dates_of(*paragraphs, source=source, declared=properties)[0].value == value
@@ -189,7 +189,7 @@ def test_a_running_head_gives_the_issue_of_a_journal_but_not_the_hour_of_printin
 
 def test_the_year_in_a_symbol_counts_for_little_and_that_in_an_address_too() -> None:
     assert first("FCCC/CP/2015/10/Add.1", "Distr.: General 29 January 2016") == "2016-01-29"
-    source = SeedSource("A", url="https://example.org/2021/07/plan.pdf")
+    source = ListedSource("A", url="https://example.org/2021/07/plan.pdf")
     best = dates_of("# Flood plan", PROSE, source=source)[0]
     assert (best.value, best.sentence) == ("2021-07", "The address holds 2021/07.")
     assert best.confidence < 0.5

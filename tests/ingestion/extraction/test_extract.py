@@ -69,7 +69,7 @@ def test_bytes_that_are_no_document_are_rejected_with_what_they_are(
     tmp_path: Path, name: str, content: bytes, reason: str
 ) -> None:
     found = refusal(write(tmp_path / name, content))
-    assert (found.reason, found.status) == (reason, "rejected")
+    assert (found.reason, found.status) == (reason, "refused")
 
 
 def test_a_pdf_that_breaks_off_is_damaged(tmp_path: Path, corpus: Path) -> None:

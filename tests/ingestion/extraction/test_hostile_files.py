@@ -33,7 +33,7 @@ def test_a_file_made_to_break_its_reader_is_refused_as_damaged_at_once(
     begun = time.monotonic()
     with pytest.raises(Refusal, match=name) as caught:
         sandbox.read(path)
-    assert (caught.value.reason, caught.value.status) == ("damaged", "rejected")
+    assert (caught.value.reason, caught.value.status) == ("damaged", "refused")
     assert "Traceback" not in str(caught.value)
     assert time.monotonic() - begun < 20
 

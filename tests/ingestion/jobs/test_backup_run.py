@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from ingestion import workspace as folders
+from ingestion.acts.backups import backup_bytes, list_backups, queue_backup, restore
+from ingestion.acts.people import audit_entries
 from ingestion.jobs.queue import JobQueue
-from ingestion.operations.backups import backup_bytes, list_backups, queue_backup, restore
-from ingestion.operations.people import audit_entries
 from ingestion.worker import work
 from rag_engine.conversations.person import Person
 from rag_engine.errors import InputError
-from tests.ingestion.backup.workspaces import HARBOUR, add, desk_of, found, open_engine, place
+from tests.ingestion.backup.workspaces import HARBOUR, add, context_of, found, open_engine, place
 
 
 @pytest.fixture
@@ -29,23 +29,23 @@ def test_a_backup_that_was_asked_for_is_made_beside_the_workspace_and_restores_i
     workspace: Path, tmp_path: Path
 ) -> None:
     with closing(open_engine(workspace)) as engine:
-        desk = desk_of(engine)
-        run = queue_backup(desk)
-        assert queue_backup(desk).id == run.id
+        context = context_of(engine)
+        job = queue_backup(context)
+        assert queue_backup(context).id == job.id
         work(engine)
-        done = desk.jobs.find(run.id)
-        [kept] = list_backups(desk)
+        done = context.jobs.find(job.id)
+        [kept] = list_backups(context)
         assert done is not None
         assert (done.status, done.results[0]["file"], done.results[0]["documents"]) == ("done", str(kept.file), 1)
-        assert backup_bytes(desk, kept.file.name) == kept.file.read_bytes()
-        assert [(one.act, one.on) for one in audit_entries(desk)][:1] == [("backup", kept.file.name)]
+        assert backup_bytes(context, kept.file.name) == kept.file.read_bytes()
+        assert [(one.act, one.on) for one in audit_entries(context)][:1] == [("backup", kept.file.name)]
     assert kept.file.parent == folders.backups(workspace)
     assert (kept.file.parent.stat().st_mode & 0o777, kept.file.stat().st_mode & 0o777) == (0o700, 0o600)
     restored = restore(place(tmp_path / "restored"), kept.file).workspace
     assert found(restored) == found(workspace) != []
     with closing(open_engine(restored)) as engine:
         # The archive holds the run that made it, which is not made again there.
-        assert [one.status for one in JobQueue(engine.catalog).runs() if one.action == "backup"] == ["done"]
+        assert [one.status for one in JobQueue(engine.catalog).runs() if one.kind == "backup"] == ["done"]
         work(engine)
     assert not folders.backups(restored).exists()
 
@@ -53,9 +53,9 @@ def test_a_backup_that_was_asked_for_is_made_beside_the_workspace_and_restores_i
 def test_a_folder_that_cannot_be_made_is_named_with_the_cure(workspace: Path) -> None:
     folders.backups(workspace).write_text("not a folder")
     with closing(open_engine(workspace)) as engine:
-        run = queue_backup(desk_of(engine))
+        job = queue_backup(context_of(engine))
         work(engine)
-        failed = desk_of(engine).jobs.find(run.id)
+        failed = context_of(engine).jobs.find(job.id)
     assert failed is not None
     assert failed.status == "failed"
     assert "workspace-backups cannot be made" in failed.message
@@ -64,11 +64,11 @@ def test_a_folder_that_cannot_be_made_is_named_with_the_cure(workspace: Path) ->
 
 def test_only_an_admin_makes_lists_and_takes_away_backups(workspace: Path) -> None:
     with closing(open_engine(workspace)) as engine:
-        desk = replace(desk_of(engine), person=Person("Rae", "rae@example.org", "curator"))
+        context = replace(context_of(engine), person=Person("Rae", "rae@example.org", "curator"))
         acts: tuple[Callable[[], object], ...] = (
-            lambda: queue_backup(desk),
-            lambda: list_backups(desk),
-            lambda: backup_bytes(desk, "a.zip"),
+            lambda: queue_backup(context),
+            lambda: list_backups(context),
+            lambda: backup_bytes(context, "a.zip"),
         )
         for refused in acts:
             with pytest.raises(InputError, match="takes the role admin"):

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sql
 
+from ingestion.acts import answer_gate as answers
+from ingestion.acts import indexes
+from ingestion.acts.context import ActContext, open_context
 from ingestion.add_files import add_paths
-from ingestion.operations import answers, indexes
-from ingestion.operations.desk import Desk, open_desk
 from ingestion.worker import work
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
@@ -55,73 +56,73 @@ def _engine(workspace: Path) -> Engine:
 
 
 @pytest.fixture
-def desk(accepted: Path, tmp_path: Path) -> Iterator[Desk]:
+def context(accepted: Path, tmp_path: Path) -> Iterator[ActContext]:
     """Return a desk at a copy of it, at which nobody starts a worker."""
     engine = _engine(Path(shutil.copytree(accepted, tmp_path / "workspace")))
-    yield replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
+    yield replace(open_context(engine, LOCAL), start_worker=lambda _: None)
     engine.close()
 
 
-def praise(desk: Desk) -> None:
+def praise(context: ActContext) -> None:
     """Make the accepted answers better than any can be."""
-    run = find_accepted(desk.workspace)
+    run = find_accepted(context.workspace)
     assert run is not None
     rows = tuple(replace(row, figures={**row.figures, "context_precision": 2.0}) for row in run.rows)
-    keep_run(desk.workspace, record_run(desk.workspace, "praised", replace(run, rows=rows), "").id)
+    keep_run(context.workspace, record_run(context.workspace, "praised", replace(run, rows=rows), "").id)
 
 
 @pytest.mark.parametrize("encode", [False, True])
-def test_new_indexes_that_answer_as_well_are_put_in_place(desk: Desk, encode: bool) -> None:
-    assert indexes.rebuild(desk, encode=encode) == len(desk.engine.collection.snapshot())
-    result = find_result(desk.workspace)
+def test_new_indexes_that_answer_as_well_are_put_in_place(context: ActContext, encode: bool) -> None:
+    assert indexes.rebuild(context, encode=encode) == len(context.engine.collection.snapshot())
+    result = find_result(context.workspace)
     assert result is not None
     assert (result.generation, result.questions, result.dropped) == (2, 8, ())
-    assert desk.engine.collection.generation() == 2
+    assert context.engine.collection.generation() == 2
 
 
 @pytest.mark.parametrize("encode", [False, True])
-def test_new_indexes_that_answer_worse_are_held_back_until_somebody_decides(desk: Desk, encode: bool) -> None:
-    praise(desk)
+def test_new_indexes_that_answer_worse_are_held_back_until_somebody_decides(context: ActContext, encode: bool) -> None:
+    praise(context)
     with pytest.raises(WorkspaceError, match=r"context_precision fell .*rebuild --accept"):
-        indexes.rebuild(desk, encode=encode)
-    result = find_result(desk.workspace)
+        indexes.rebuild(context, encode=encode)
+    result = find_result(context.workspace)
     assert result is not None
     assert (result.generation, result.dropped) == (2, ("context_precision",))
-    assert desk.engine.collection.generation() == 1
-    assert desk.engine.search("Who orders the evacuation?").hits
-    indexes.rebuild(desk, encode=encode, anyway=True)
-    assert desk.engine.collection.generation() == 2
+    assert context.engine.collection.generation() == 1
+    assert context.engine.search("Who orders the evacuation?").hits
+    indexes.rebuild(context, encode=encode, anyway=True)
+    assert context.engine.collection.generation() == 2
 
 
-def hold_back(desk: Desk, *, encode: bool = False) -> None:
+def hold_back(context: ActContext, *, encode: bool = False) -> None:
     """Make new indexes that are held back."""
-    praise(desk)
+    praise(context)
     with pytest.raises(WorkspaceError, match="did not go live"):
-        indexes.rebuild(desk, encode=encode)
+        indexes.rebuild(context, encode=encode)
 
 
-def chunks(desk: Desk) -> list[str]:
+def chunks(context: ActContext) -> list[str]:
     """Return the passages that a search finds, each as often as it finds it."""
-    return [hit.text for hit in desk.engine.search("Who orders the evacuation?").hits]
+    return [hit.text for hit in context.engine.search("Who orders the evacuation?").hits]
 
 
 @pytest.mark.parametrize("encode", [False, True])
-def test_indexes_that_were_held_back_wait_and_answer_once_they_are_accepted(desk: Desk, encode: bool) -> None:
-    before = chunks(desk)
-    hold_back(desk, encode=encode)
-    waiting = desk.engine.collection.waiting()
+def test_indexes_that_were_held_back_wait_and_answer_once_they_are_accepted(context: ActContext, encode: bool) -> None:
+    before = chunks(context)
+    hold_back(context, encode=encode)
+    waiting = context.engine.collection.waiting()
     assert waiting is not None
-    assert (waiting.number, desk.engine.collection.generation()) == (2, 1)
-    assert indexes.accept_index(desk) == len(desk.engine.collection.snapshot()) > 0
-    assert (desk.engine.collection.waiting(), desk.engine.collection.generation()) == (None, 2)
-    assert chunks(desk) == before
+    assert (waiting.number, context.engine.collection.generation()) == (2, 1)
+    assert indexes.accept_index(context) == len(context.engine.collection.snapshot()) > 0
+    assert (context.engine.collection.waiting(), context.engine.collection.generation()) == (None, 2)
+    assert chunks(context) == before
 
 
 @pytest.mark.parametrize("encode", [False, True])
-def test_an_index_waits_also_for_another_process(desk: Desk, encode: bool) -> None:
-    hold_back(desk, encode=encode)
-    desk.engine.close()
-    again = open_desk(_engine(desk.workspace), LOCAL)
+def test_an_index_waits_also_for_another_process(context: ActContext, encode: bool) -> None:
+    hold_back(context, encode=encode)
+    context.engine.close()
+    again = open_context(_engine(context.workspace), LOCAL)
     with again.engine.indexer():
         pass  # A writer that repairs, and changes nothing.
     indexes.accept_index(again)
@@ -131,112 +132,116 @@ def test_an_index_waits_also_for_another_process(desk: Desk, encode: bool) -> No
 
 
 @pytest.mark.parametrize("encode", [False, True])
-def test_an_index_that_is_discarded_leaves_nothing_behind(desk: Desk, encode: bool) -> None:
-    documents = desk.engine.catalog.read(sql.select(tables.documents.c.key))
-    hold_back(desk, encode=encode)
-    indexes.discard_index(desk)
-    assert desk.engine.collection.waiting() is None
-    assert desk.engine.catalog.read(sql.select(tables.documents.c.key)) == documents
-    assert not sparse_index(desk.workspace, 2).exists()
-    assert chunks(desk)
+def test_an_index_that_is_discarded_leaves_nothing_behind(context: ActContext, encode: bool) -> None:
+    documents = context.engine.catalog.read(sql.select(tables.documents.c.key))
+    hold_back(context, encode=encode)
+    indexes.discard_index(context)
+    assert context.engine.collection.waiting() is None
+    assert context.engine.catalog.read(sql.select(tables.documents.c.key)) == documents
+    assert not sparse_index(context.workspace, 2).exists()
+    assert chunks(context)
     with pytest.raises(WorkspaceError, match="No index waits"):
-        indexes.accept_index(desk)
+        indexes.accept_index(context)
 
 
 @pytest.mark.parametrize("encode", [False, True])
-def test_an_index_that_waits_goes_with_the_next_change_of_the_collection(desk: Desk, encode: bool) -> None:
-    hold_back(desk, encode=encode)
-    (desk.workspace.parent / "heat.md").write_text("# Heat plan\n\nThe council opens cool rooms.\n", encoding="utf-8")
-    add_paths([desk.workspace.parent / "heat.md"], desk.engine)
-    assert desk.engine.collection.waiting() is None
-    assert not sparse_index(desk.workspace, 2).exists()
-    assert set(desk.engine.catalog.read(sql.select(tables.documents.c.status))) == {("active",)}
+def test_an_index_that_waits_goes_with_the_next_change_of_the_collection(context: ActContext, encode: bool) -> None:
+    hold_back(context, encode=encode)
+    (context.workspace.parent / "heat.md").write_text(
+        "# Heat plan\n\nThe council opens cool rooms.\n", encoding="utf-8"
+    )
+    add_paths([context.workspace.parent / "heat.md"], context.engine)
+    assert context.engine.collection.waiting() is None
+    assert not sparse_index(context.workspace, 2).exists()
+    assert set(context.engine.catalog.read(sql.select(tables.documents.c.status))) == {("active",)}
 
 
 @pytest.mark.parametrize("encode", [False, True])
-def test_a_document_that_is_erased_is_not_left_in_an_index_that_waits(desk: Desk, encode: bool) -> None:
-    hold_back(desk, encode=encode)
-    erased = desk.engine.collection.erase(desk.engine.catalog.find_document("plan.md"))
+def test_a_document_that_is_erased_is_not_left_in_an_index_that_waits(context: ActContext, encode: bool) -> None:
+    hold_back(context, encode=encode)
+    erased = context.engine.collection.erase(context.engine.catalog.find_document("plan.md"))
     assert erased.left_behind == ()
-    assert desk.engine.collection.waiting() is None
+    assert context.engine.collection.waiting() is None
     # The indexes that the erasure made have taken the number of those that waited.
-    assert desk.engine.collection.generation() == 2
-    assert desk.engine.collection.dense().filter() == set()
-    assert desk.engine.catalog.read(sql.select(tables.documents.c.key)) == []
+    assert context.engine.collection.generation() == 2
+    assert context.engine.collection.dense().filter() == set()
+    assert context.engine.catalog.read(sql.select(tables.documents.c.key)) == []
 
 
 @pytest.mark.parametrize("encode", [False, True])
-def test_of_two_indexes_that_are_held_back_the_later_one_waits(desk: Desk, encode: bool) -> None:
-    hold_back(desk, encode=not encode)
-    hold_back(desk, encode=encode)
-    waiting = desk.engine.collection.waiting()
+def test_of_two_indexes_that_are_held_back_the_later_one_waits(context: ActContext, encode: bool) -> None:
+    hold_back(context, encode=not encode)
+    hold_back(context, encode=encode)
+    waiting = context.engine.collection.waiting()
     assert waiting is not None
     assert bool(waiting.encoder) == encode
-    indexes.accept_index(desk)
-    assert set(desk.engine.catalog.read(sql.select(tables.documents.c.status))) == {("active",)}
-    assert chunks(desk)
+    indexes.accept_index(context)
+    assert set(context.engine.catalog.read(sql.select(tables.documents.c.status))) == {("active",)}
+    assert chunks(context)
 
 
 @pytest.mark.parametrize(("accept", "generation"), [(True, 2), (False, 1)])
-def test_the_worker_decides_on_an_index_that_waits(desk: Desk, accept: bool, generation: int) -> None:
-    hold_back(desk)
-    indexes.queue_decision(desk, accept=accept)
-    work(desk.engine)
-    assert desk.jobs.runs()[0].status == "done"
-    assert (desk.engine.collection.waiting(), desk.engine.collection.generation()) == (None, generation)
+def test_the_worker_decides_on_an_index_that_waits(context: ActContext, accept: bool, generation: int) -> None:
+    hold_back(context)
+    indexes.queue_decision(context, accept=accept)
+    work(context.engine)
+    assert context.jobs.runs()[0].status == "done"
+    assert (context.engine.collection.waiting(), context.engine.collection.generation()) == (None, generation)
 
 
-def test_new_indexes_that_cannot_be_checked_are_not_put_in_place(desk: Desk) -> None:
-    (desk.workspace.parent / "other.md").write_text("# Heat plan\n\nThe council opens cool rooms.\n", encoding="utf-8")
-    add_paths([desk.workspace.parent / "other.md"], desk.engine)
-    desk.engine.collection.erase(desk.engine.catalog.find_document("plan.md"))
+def test_new_indexes_that_cannot_be_checked_are_not_put_in_place(context: ActContext) -> None:
+    (context.workspace.parent / "other.md").write_text(
+        "# Heat plan\n\nThe council opens cool rooms.\n", encoding="utf-8"
+    )
+    add_paths([context.workspace.parent / "other.md"], context.engine)
+    context.engine.collection.erase(context.engine.catalog.find_document("plan.md"))
     with pytest.raises(WorkspaceError, match=r"could not be checked.*lacks 1 of the 1 documents.*--accept"):
-        indexes.rebuild(desk)
-    assert desk.engine.collection.generation() == 2
-    assert desk.engine.collection.waiting() is not None
+        indexes.rebuild(context)
+    assert context.engine.collection.generation() == 2
+    assert context.engine.collection.waiting() is not None
 
 
-def test_without_an_accepted_run_nothing_is_asked(desk: Desk) -> None:
-    RUNS.delete(desk.workspace, "accepted")
-    indexes.rebuild(desk)
-    assert find_result(desk.workspace) is None
-    assert desk.engine.collection.generation() == 2
+def test_without_an_accepted_run_nothing_is_asked(context: ActContext) -> None:
+    RUNS.delete(context.workspace, "accepted")
+    indexes.rebuild(context)
+    assert find_result(context.workspace) is None
+    assert context.engine.collection.generation() == 2
 
 
-def test_the_worker_reports_a_generation_that_was_held_back(desk: Desk) -> None:
-    praise(desk)
-    indexes.queue_rebuild(desk)
-    work(desk.engine)
-    [run] = desk.jobs.runs()
+def test_the_worker_reports_a_generation_that_was_held_back(context: ActContext) -> None:
+    praise(context)
+    indexes.queue_rebuild(context)
+    work(context.engine)
+    [run] = context.jobs.runs()
     assert run.status == "failed"
     assert "did not go live" in run.message
-    assert desk.engine.collection.generation() == 1
+    assert context.engine.collection.generation() == 1
 
 
-def test_the_worker_checks_and_accepts(desk: Desk) -> None:
-    praise(desk)
-    answers.queue_gate(desk)
-    work(desk.engine)
-    assert desk.jobs.runs()[0].results == [{"dropped": ["context_precision"]}]
-    answers.queue_gate(desk, accept=True)
-    answers.queue_gate(desk)
-    work(desk.engine)
-    assert desk.jobs.runs()[0].results == [{"dropped": []}]
+def test_the_worker_checks_and_accepts(context: ActContext) -> None:
+    praise(context)
+    answers.queue_gate(context)
+    work(context.engine)
+    assert context.jobs.runs()[0].results == [{"dropped": ["context_precision"]}]
+    answers.queue_gate(context, accept=True)
+    answers.queue_gate(context)
+    work(context.engine)
+    assert context.jobs.runs()[0].results == [{"dropped": []}]
 
 
-def test_a_rebuilding_that_is_cancelled_changes_nothing(desk: Desk) -> None:
-    run = indexes.queue_rebuild(desk, encode=True)
-    assert desk.jobs.next() is not None
-    desk.jobs.cancel(run.id)
-    desk.jobs.take_over()
-    work(desk.engine)
-    assert desk.jobs.runs()[0].status == "cancelled"
-    assert desk.engine.collection.generation() == 1
-    assert desk.engine.collection.waiting() is None
+def test_a_rebuilding_that_is_cancelled_changes_nothing(context: ActContext) -> None:
+    run = indexes.queue_rebuild(context, encode=True)
+    assert context.jobs.next() is not None
+    context.jobs.cancel(run.id)
+    context.jobs.take_over()
+    work(context.engine)
+    assert context.jobs.runs()[0].status == "cancelled"
+    assert context.engine.collection.generation() == 1
+    assert context.engine.collection.waiting() is None
 
 
-def test_a_check_against_nothing_is_refused_before_it_waits(desk: Desk) -> None:
-    RUNS.delete(desk.workspace, "accepted")
+def test_a_check_against_nothing_is_refused_before_it_waits(context: ActContext) -> None:
+    RUNS.delete(context.workspace, "accepted")
     with pytest.raises(InputError, match="--accept"):
-        answers.queue_gate(desk)
-    assert desk.jobs.runs() == []
+        answers.queue_gate(context)
+    assert context.jobs.runs() == []

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.operations.language_models import fitting_model, list_models, proposed_models, queue_pull
-from ingestion.operations.people import audit_entries
-from ingestion.operations.runs import control
+from ingestion.acts.language_models import fitting_model, list_models, proposed_models, queue_pull
+from ingestion.acts.people import audit_entries
+from ingestion.acts.runs import control
 from ingestion.worker import work
 from rag_engine.backends.ollama import pull_model
 from rag_engine.config import GenerationConfig
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.settings import keep_setting, read_settings
-from tests.ingestion.backup.workspaces import HARBOUR, add, desk_of, open_engine
+from tests.ingestion.backup.workspaces import HARBOUR, add, context_of, open_engine
 from tests.rag_engine.backends.scripted_server import Reply, Script, serving
 from tests.rag_engine.backends.test_ollama import line, listing, words
 
@@ -59,18 +59,18 @@ def engine(tmp_path: Path, ollama: Script) -> Iterator[Engine]:
 
 
 def test_a_model_is_downloaded_chosen_and_asked_a_test_question(engine: Engine, ollama: Script) -> None:
-    desk = desk_of(engine)
-    run = queue_pull(desk, " small:1b ")
-    assert queue_pull(desk, "small:1b").id == run.id
+    context = context_of(engine)
+    run = queue_pull(context, " small:1b ")
+    assert queue_pull(context, "small:1b").id == run.id
     work(engine)
 
-    [done] = desk.jobs.runs()
+    [done] = context.jobs.runs()
     [result] = done.results
     assert (done.status, result["model"], result["right"]) == ("done", "small:1b", True)
     assert result["answer"] == "The gate is closed at 4.2 metres."
-    assert read_settings(desk.workspace).value("ollama_model") == "small:1b"
+    assert read_settings(context.workspace).value("ollama_model") == "small:1b"
     assert [body["model"] for path, body in ollama.asked if path == "/api/pull"] == ["small:1b"]
-    assert ("pull", "small:1b") in [(one.act, one.on) for one in audit_entries(desk)]
+    assert ("pull", "small:1b") in [(one.act, one.on) for one in audit_entries(context)]
 
 
 def test_a_download_tells_its_bytes_over_all_parts(ollama: Script) -> None:
@@ -80,9 +80,9 @@ def test_a_download_tells_its_bytes_over_all_parts(ollama: Script) -> None:
 
 def test_a_model_that_fails_its_test_question_is_there_and_says_why(engine: Engine, ollama: Script) -> None:
     ollama.replies["/api/chat"] = Reply((b'{"error": "model requires more system memory"}',), status=500)
-    queue_pull(desk_of(engine), "small:1b")
+    queue_pull(context_of(engine), "small:1b")
     work(engine)
-    [done] = desk_of(engine).jobs.runs()
+    [done] = context_of(engine).jobs.runs()
     assert (done.status, done.results) == ("done", [{"model": "small:1b"}])
     assert "requires more system memory" in done.message
 
@@ -100,37 +100,37 @@ def test_a_download_that_fails_names_the_cure_and_leaves_the_choice(
     engine: Engine, ollama: Script, reply: Reply, said: str
 ) -> None:
     ollama.replies["/api/pull"] = reply
-    queue_pull(desk_of(engine), "no:1b")
+    queue_pull(context_of(engine), "no:1b")
     work(engine)
-    [failed] = desk_of(engine).jobs.runs()
+    [failed] = context_of(engine).jobs.runs()
     assert failed.status == "failed"
     assert said in failed.message
-    assert read_settings(desk_of(engine).workspace).value("ollama_model", "") == ""
+    assert read_settings(context_of(engine).workspace).value("ollama_model", "") == ""
 
 
 def test_a_download_is_cancelled_and_continues_when_it_is_asked_for_again(engine: Engine, ollama: Script) -> None:
-    desk = desk_of(engine)
+    context = context_of(engine)
     ollama.replies["/api/pull"] = [Reply(pulled().pieces, stalls=True), pulled(line(status="success"))]
-    run = queue_pull(desk, "small:1b")
+    run = queue_pull(context, "small:1b")
     working = threading.Thread(target=work, args=(engine,))
     working.start()
     while not any(path == "/api/pull" for path, _ in ollama.asked):
         working.join(0.02)
-    control(desk, "cancel", run.id)
+    control(context, "cancel", run.id)
     working.join(9)
-    assert [one.status for one in desk.jobs.runs()] == ["cancelled"]
-    again = queue_pull(desk, "small:1b")
+    assert [one.status for one in context.jobs.runs()] == ["cancelled"]
+    again = queue_pull(context, "small:1b")
     assert again.id != run.id
     work(engine)
-    assert [one.status for one in desk.jobs.runs()] == ["done", "cancelled"]
+    assert [one.status for one in context.jobs.runs()] == ["done", "cancelled"]
 
 
 def test_models_are_listed_with_their_sizes_and_an_unnamed_one_is_refused(engine: Engine, ollama: Script) -> None:
     models = [{"name": "a:1b", "model": "a:1b", "size": 5, "details": {"family": "llama"}}]
     ollama.replies["/api/tags"] = Reply((json.dumps({"models": models}).encode(),))
-    assert [(one.name, one.size) for one in list_models(desk_of(engine))] == [("a:1b", 5)]
+    assert [(one.name, one.size) for one in list_models(context_of(engine))] == [("a:1b", 5)]
     with pytest.raises(InputError, match="no name"):
-        queue_pull(desk_of(engine), " ")
+        queue_pull(context_of(engine), " ")
 
 
 def test_the_largest_model_that_fits_the_memory_is_proposed() -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.operations import documents, evaluation
-from ingestion.operations.desk import Desk, local_person, open_desk
-from ingestion.operations.runs import control
+from ingestion.acts import documents, evaluation
+from ingestion.acts.context import ActContext, local_person, open_context
+from ingestion.acts.runs import control
 from ingestion.worker import work
 from rag_engine.conversations.store import Conversation, QuestionSettings, Turn, TurnRating, restore_conversation
 from rag_engine.engine import open_engine
@@ -34,70 +34,72 @@ FIRST, SECOND, THIRD, FOURTH = (f"2026-11-26T10:00:0{second}+00:00" for second i
 
 
 @pytest.fixture
-def desk(small_workspace: Path, tmp_path: Path) -> Iterator[Desk]:
+def context(small_workspace: Path, tmp_path: Path) -> Iterator[ActContext]:
     engine = open_engine(unread(shutil.copytree(small_workspace, tmp_path / "workspace")))
-    yield replace(open_desk(engine, local_person("Ada")), start_worker=lambda _: None)
+    yield replace(open_context(engine, local_person("Ada")), start_worker=lambda _: None)
     engine.close()
 
 
-def rated(desk: Desk, *turns: Turn) -> None:
-    restore_conversation(desk.workspace, Conversation(CONVERSATION, turns))
+def rated(context: ActContext, *turns: Turn) -> None:
+    restore_conversation(context.workspace, Conversation(CONVERSATION, turns))
 
 
-def test_a_kept_answer_has_its_question_its_filter_and_what_it_cites(desk: Desk) -> None:
+def test_a_kept_answer_has_its_question_its_filter_and_what_it_cites(context: ActContext) -> None:
     settings = QuestionSettings({"country": ("Ireland",)}, 1, 3, "default", 8, 0.35)
-    rated(desk, Turn("And in Ireland?", "2026-11-25T10:00:00", REPLY, "How long is a plan valid in Ireland?", settings))
-    kept = evaluation.keep_answer(desk, CONVERSATION, "2026-11-25T10:00:00")
-    assert read_test_questions(desk.workspace) == (kept,)
+    rated(
+        context, Turn("And in Ireland?", "2026-11-25T10:00:00", REPLY, "How long is a plan valid in Ireland?", settings)
+    )
+    kept = evaluation.keep_answer(context, CONVERSATION, "2026-11-25T10:00:00")
+    assert read_test_questions(context.workspace) == (kept,)
     assert (kept.question, kept.language) == ("How long is a plan valid in Ireland?", "en")
     assert kept.filters == {"country": ("Ireland",)}
     assert kept.passages == (Quote("act.pdf", 3, "six years"),)
-    assert evaluation.is_kept_answer(desk, CONVERSATION, "2026-11-25T10:00:00")
-    assert evaluation.keep_answer(desk, CONVERSATION, "2026-11-25T10:00:00") == kept
-    assert len(read_test_questions(desk.workspace)) == 1
+    assert evaluation.is_kept_answer(context, CONVERSATION, "2026-11-25T10:00:00")
+    assert evaluation.keep_answer(context, CONVERSATION, "2026-11-25T10:00:00") == kept
+    assert len(read_test_questions(context.workspace)) == 1
 
 
-def test_a_refusal_is_kept_as_what_the_collection_does_not_answer(desk: Desk) -> None:
+def test_a_refusal_is_kept_as_what_the_collection_does_not_answer(context: ActContext) -> None:
     refusal = replace(REPLY, status="insufficient_evidence")
     rated(
-        desk,
+        context,
         Turn("Who won?", FIRST, refusal),
         Turn("Why?", SECOND, replace(REPLY, citations=())),
         Turn("How?", THIRD, None),
     )
-    assert not evaluation.keep_answer(desk, CONVERSATION, FIRST).answerable
+    assert not evaluation.keep_answer(context, CONVERSATION, FIRST).answerable
     for asked, fault in ((SECOND, "cites nothing"), (THIRD, "no answer to keep"), (FOURTH, "was deleted")):
         with pytest.raises(InputError, match=fault):
-            evaluation.keep_answer(desk, CONVERSATION, asked)
+            evaluation.keep_answer(context, CONVERSATION, asked)
 
 
-def test_only_answers_rated_good_are_taken_over_and_each_once(desk: Desk) -> None:
+def test_only_answers_rated_good_are_taken_over_and_each_once(context: ActContext) -> None:
     good, bad = TurnRating(good=True), TurnRating(good=False, reason="Wrong act.")
     uncited = replace(REPLY, citations=())
     rated(
-        desk,
+        context,
         Turn("How long?", FIRST, REPLY, rating=good),
         Turn("How wide?", SECOND, REPLY, rating=bad),
         Turn("Why?", THIRD, uncited, rating=good),
         Turn("Who?", FOURTH, REPLY),
     )
-    assert [one.question for one in evaluation.keep_good_answers(desk)] == ["How long?"]
-    assert not evaluation.good_answers(desk)
-    assert not evaluation.keep_good_answers(desk)
+    assert [one.question for one in evaluation.keep_good_answers(context)] == ["How long?"]
+    assert not evaluation.good_answers(context)
+    assert not evaluation.keep_good_answers(context)
 
 
-def test_a_written_question_gets_its_page_and_its_language(desk: Desk) -> None:
-    put = evaluation.put_question(desk, WRITTEN, answerable=True)
+def test_a_written_question_gets_its_page_and_its_language(context: ActContext) -> None:
+    put = evaluation.put_question(context, WRITTEN, answerable=True)
     assert (put.passages[0].page, put.language) == (1, "en")
-    edited = evaluation.put_question(desk, replace(put, question="Who orders  an evacuation?"), answerable=True)
-    assert [one.question for one in read_test_questions(desk.workspace)] == ["Who orders an evacuation?"]
+    edited = evaluation.put_question(context, replace(put, question="Who orders  an evacuation?"), answerable=True)
+    assert [one.question for one in read_test_questions(context.workspace)] == ["Who orders an evacuation?"]
     assert edited.id == put.id
 
 
-def test_a_passage_that_was_kept_stays_when_its_question_is_edited(desk: Desk) -> None:
-    rated(desk, Turn("How long?", FIRST, REPLY))
-    kept = evaluation.keep_answer(desk, CONVERSATION, FIRST)
-    edited = evaluation.put_question(desk, replace(kept, question="For how long?"), answerable=True)
+def test_a_passage_that_was_kept_stays_when_its_question_is_edited(context: ActContext) -> None:
+    rated(context, Turn("How long?", FIRST, REPLY))
+    kept = evaluation.keep_answer(context, CONVERSATION, FIRST)
+    edited = evaluation.put_question(context, replace(kept, question="For how long?"), answerable=True)
     assert edited.passages == kept.passages == (Quote("act.pdf", 3, "six years"),)
 
 
@@ -112,39 +114,39 @@ def test_a_passage_that_was_kept_stays_when_its_question_is_edited(desk: Desk) -
     ],
 )
 def test_a_question_that_nothing_can_be_held_against_is_refused(
-    desk: Desk, changed: dict[str, object], fault: str
+    context: ActContext, changed: dict[str, object], fault: str
 ) -> None:
     with pytest.raises(InputError, match=fault):
-        evaluation.put_question(desk, replace(WRITTEN, **changed), answerable=True)  # type: ignore[arg-type]
-    assert read_test_questions(desk.workspace) == ()
+        evaluation.put_question(context, replace(WRITTEN, **changed), answerable=True)  # type: ignore[arg-type]
+    assert read_test_questions(context.workspace) == ()
 
 
-def test_what_is_removed_comes_back_at_its_place(desk: Desk) -> None:
-    ids = [evaluation.put_question(desk, WRITTEN, answerable=True).id for _ in range(4)]
-    removed = evaluation.remove_questions(desk, [ids[0], ids[2]])
-    assert [one.id for one in read_test_questions(desk.workspace)] == [ids[1], ids[3]]
-    evaluation.restore_questions(desk, removed)
-    assert [one.id for one in read_test_questions(desk.workspace)] == ids
-    evaluation.remove_questions(desk, ids)
-    assert read_test_questions(desk.workspace) == ()
+def test_what_is_removed_comes_back_at_its_place(context: ActContext) -> None:
+    ids = [evaluation.put_question(context, WRITTEN, answerable=True).id for _ in range(4)]
+    removed = evaluation.remove_questions(context, [ids[0], ids[2]])
+    assert [one.id for one in read_test_questions(context.workspace)] == [ids[1], ids[3]]
+    evaluation.restore_questions(context, removed)
+    assert [one.id for one in read_test_questions(context.workspace)] == ids
+    evaluation.remove_questions(context, ids)
+    assert read_test_questions(context.workspace) == ()
 
 
-def test_what_is_removed_comes_back_without_what_was_erased_with_its_quotes_meanwhile(desk: Desk) -> None:
+def test_what_is_removed_comes_back_without_what_was_erased_with_its_quotes_meanwhile(context: ActContext) -> None:
     level = Quote("caldo.md", 0, "Il piano prevede tre livelli di allerta.")
     both = replace(WRITTEN, passages=(*WRITTEN.passages, level))
-    alone, other = (evaluation.put_question(desk, one, answerable=True).id for one in (WRITTEN, both))
-    removed = evaluation.remove_questions(desk, [alone, other])
-    documents.erase(desk, "flood.md", redact=True)
-    evaluation.restore_questions(desk, removed)
-    [question] = read_test_questions(desk.workspace)
+    alone, other = (evaluation.put_question(context, one, answerable=True).id for one in (WRITTEN, both))
+    removed = evaluation.remove_questions(context, [alone, other])
+    documents.erase(context, "flood.md", redact=True)
+    evaluation.restore_questions(context, removed)
+    [question] = read_test_questions(context.workspace)
     assert question.id == other
     assert [one.quote for one in question.passages] == [level.quote]
 
 
-def test_an_export_is_imported_again_and_what_is_missing_is_named(desk: Desk, tmp_path: Path) -> None:
-    put = evaluation.put_question(desk, WRITTEN, answerable=True)
+def test_an_export_is_imported_again_and_what_is_missing_is_named(context: ActContext, tmp_path: Path) -> None:
+    put = evaluation.put_question(context, WRITTEN, answerable=True)
     file = tmp_path / "questions.jsonl"
-    assert evaluation.export_questions(desk, file) == 1
+    assert evaluation.export_questions(context, file) == 1
     other = {
         "id": "x",
         "language": "en",
@@ -152,38 +154,38 @@ def test_an_export_is_imported_again_and_what_is_missing_is_named(desk: Desk, tm
         "passages": [{"document": "z.pdf", "page": 1, "quote": "a"}],
     }
     file.write_text(file.read_text(encoding="utf-8") + json.dumps(other), encoding="utf-8")
-    found = evaluation.import_questions(desk, file)
+    found = evaluation.import_questions(context, file)
     assert (found.added, found.replaced, found.missing) == (1, 1, ("z.pdf",))
-    assert [one.id for one in read_test_questions(desk.workspace)] == [put.id, "x"]
+    assert [one.id for one in read_test_questions(context.workspace)] == [put.id, "x"]
     with pytest.raises(InputError, match="cannot be written"):
-        evaluation.export_questions(desk, tmp_path / "nowhere" / "q.jsonl")
+        evaluation.export_questions(context, tmp_path / "nowhere" / "q.jsonl")
 
 
-def test_the_worker_asks_every_question_and_leaves_out_those_without_documents(desk: Desk) -> None:
+def test_the_worker_asks_every_question_and_leaves_out_those_without_documents(context: ActContext) -> None:
     with pytest.raises(InputError, match="no test questions"):
-        evaluation.queue_test(desk)
-    put = evaluation.put_question(desk, WRITTEN, answerable=True)
-    evaluation.put_question(desk, replace(WRITTEN, question="Who won the cup?", passages=()), answerable=False)
+        evaluation.queue_test(context)
+    put = evaluation.put_question(context, WRITTEN, answerable=True)
+    evaluation.put_question(context, replace(WRITTEN, question="Who won the cup?", passages=()), answerable=False)
     gone = replace(put, id="gone", passages=(Quote("gone.pdf", 1, "Nothing."),))
-    change_test_questions(desk.workspace, lambda before: (*before, gone))
-    evaluation.queue_test(desk)
-    assert evaluation.queue_test(desk).id == 1
-    work(desk.engine)
-    [run] = desk.jobs.runs()
+    change_test_questions(context.workspace, lambda before: (*before, gone))
+    evaluation.queue_test(context)
+    assert evaluation.queue_test(context).id == 1
+    work(context.engine)
+    [run] = context.jobs.runs()
     assert (run.status, run.results[0]["questions"]) == ("done", 2)
     assert "1 left out" in run.message
-    kept = read_test_run(desk.workspace, list_test_runs(desk.workspace)[0].id)
+    kept = read_test_run(context.workspace, list_test_runs(context.workspace)[0].id)
     assert kept.run.rows[0].id == put.id
     assert kept.run.rows[0].figures["first_quotation"] == 1
     assert kept.run.settings["generation"] == 1
     assert b"First quotation right" in evaluation.exported_results(kept)
     with pytest.raises(InputError, match="There is no run"):
-        read_test_run(desk.workspace, "accepted")
+        read_test_run(context.workspace, "accepted")
 
 
-def test_a_test_that_is_paused_continues_where_it_was(desk: Desk) -> None:
+def test_a_test_that_is_paused_continues_where_it_was(context: ActContext) -> None:
     for _ in range(3):
-        evaluation.put_question(desk, WRITTEN, answerable=True)
+        evaluation.put_question(context, WRITTEN, answerable=True)
     asked: list[int] = []
 
     def stop(done: int, total: int, now: str) -> None:
@@ -192,22 +194,22 @@ def test_a_test_that_is_paused_continues_where_it_was(desk: Desk) -> None:
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        evaluation.ask_test_questions(desk, AnswersRequest(), stop)
-    assert list_test_runs(desk.workspace) == []
-    [stopped] = RUNS.read_all(desk.workspace)
+        evaluation.ask_test_questions(context, AnswersRequest(), stop)
+    assert list_test_runs(context.workspace) == []
+    [stopped] = RUNS.read_all(context.workspace)
     assert len(stopped.run.rows) == 2
-    evaluation.ask_test_questions(desk, AnswersRequest())
-    assert len(list_test_runs(desk.workspace)) == 1
-    assert [one.run.rows[:2] for one in RUNS.read_all(desk.workspace)] == [stopped.run.rows]
-    run = evaluation.queue_test(desk)
-    control(desk, "cancel", run.id)
-    work(desk.engine)
-    assert len(list_test_runs(desk.workspace)) == 1
+    evaluation.ask_test_questions(context, AnswersRequest())
+    assert len(list_test_runs(context.workspace)) == 1
+    assert [one.run.rows[:2] for one in RUNS.read_all(context.workspace)] == [stopped.run.rows]
+    run = evaluation.queue_test(context)
+    control(context, "cancel", run.id)
+    work(context.engine)
+    assert len(list_test_runs(context.workspace)) == 1
 
 
-def test_a_question_is_asked_with_its_filter(desk: Desk) -> None:
-    put = evaluation.put_question(desk, replace(WRITTEN, filters={"language": ("it",)}), answerable=True)
-    run, _ = evaluation.ask_test_questions(desk, AnswersRequest())
+def test_a_question_is_asked_with_its_filter(context: ActContext) -> None:
+    put = evaluation.put_question(context, replace(WRITTEN, filters={"language": ("it",)}), answerable=True)
+    run, _ = evaluation.ask_test_questions(context, AnswersRequest())
     [row] = run.run.rows
     assert row.id == put.id
     assert not any(cited.startswith("flood.md") for cited in row.cited)

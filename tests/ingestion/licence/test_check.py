@@ -12,9 +12,9 @@ from ingestion.licence.check import judge_licence
 from ingestion.licence.page_sections import terms_link
 from ingestion.types.licence import LicenceVerdict
 from ingestion.types.outcome import Outcome, Refusal
-from ingestion.types.source import Fetched, SeedSource
+from ingestion.types.source import Fetched, ListedSource
 from ingestion.web.html import parse
-from tests.ingestion.desk import NoReader
+from tests.ingestion.context import NoReader
 from tests.ingestion.small_web import SmallJudge
 
 BY = "https://creativecommons.org/licenses/by/4.0/"
@@ -51,11 +51,11 @@ def judged(
     page: str | bytes | Pages,
     tmp_path: Path,
     *,
-    source: SeedSource | None = None,
+    source: ListedSource | None = None,
     language_model: SmallJudge | None = None,
     render: Callable[[str], Fetched | None] = lambda _: None,
 ) -> Outcome:
-    web, source = page if isinstance(page, Pages) else Pages({URL: page}), source or SeedSource("A1", URL)
+    web, source = page if isinstance(page, Pages) else Pages({URL: page}), source or ListedSource("A1", URL)
     folder = tmp_path / "kept"
     outcome = judge_licence(source, web.fetch, Reader(), language_model, folder=folder, seconds=1, render=render)
     assert not list((tmp_path / "kept").glob("*")), "downloads are removed"
@@ -77,7 +77,7 @@ def html(text: str, head: str = "") -> str:
         ("This work is licensed under CC BY-NC 4.0.", "done", "licence_green"),
         ("© 2020 Ministry", "skipped", "licence_unclear"),
         ("This work is licensed under CC BY 4.0. All rights reserved.", "skipped", "licence_conflict"),
-        ("© 2020 Ministry. All rights reserved.", "rejected", "licence_reserved"),
+        ("© 2020 Ministry. All rights reserved.", "refused", "licence_reserved"),
     ],
 )
 def test_each_light_has_its_outcome_with_the_verdict_as_evidence(
@@ -91,7 +91,7 @@ def test_each_light_has_its_outcome_with_the_verdict_as_evidence(
 
 def test_a_trusted_host_needs_no_request(tmp_path: Path) -> None:
     web = Pages({})
-    source = SeedSource("A1", "https://eur-lex.europa.eu/eli/reg/2021/1119/oj")
+    source = ListedSource("A1", "https://eur-lex.europa.eu/eli/reg/2021/1119/oj")
     outcome = judged(web, tmp_path, source=source)
     assert outcome.reason == "licence_green"
     assert verdict(outcome).marks[0].place.startswith("trusted domain eur-lex.europa.eu, by its notice https://")
@@ -99,10 +99,10 @@ def test_a_trusted_host_needs_no_request(tmp_path: Path) -> None:
 
 
 def test_what_the_list_says_does_not_free_a_document_alone_but_contradicts(tmp_path: Path) -> None:
-    listed = SeedSource("A1", URL, licence="CC BY 4.0")
+    listed = ListedSource("A1", URL, licence="CC BY 4.0")
     assert judged(html("Contact"), tmp_path, source=listed).reason == "licence_unclear"
     assert judged(html("All rights reserved."), tmp_path, source=listed).reason == "licence_conflict"
-    reserved = SeedSource("A1", "https://eur-lex.europa.eu/x", licence="All rights reserved")
+    reserved = ListedSource("A1", "https://eur-lex.europa.eu/x", licence="All rights reserved")
     assert judged(Pages({}), tmp_path, source=reserved).reason in ("licence_conflict", "http_error", "not_found")
 
 
@@ -153,7 +153,7 @@ def test_hidden_and_scripted_text_is_not_read(tmp_path: Path) -> None:
 
 def test_a_refusal_of_the_network_is_the_outcome(tmp_path: Path) -> None:
     outcome = judged(Pages({}), tmp_path)
-    assert (outcome.status, outcome.reason) == ("rejected", "not_found")
+    assert (outcome.status, outcome.reason) == ("refused", "not_found")
     assert verdict(outcome).light == "YELLOW"
 
 
@@ -222,7 +222,7 @@ def test_a_browser_that_fails_leaves_the_page_as_it_was(tmp_path: Path) -> None:
 def test_a_catalogue_does_not_wait_as_a_whole(answer: bytes, tmp_path: Path) -> None:
     address = "https://example.org/dataset"
     media_type = "text/html" if b"<html" in answer else "application/json"
-    outcome = judged(Pages({address: answer}, media_type), tmp_path, source=SeedSource("A1", address))
+    outcome = judged(Pages({address: answer}, media_type), tmp_path, source=ListedSource("A1", address))
     assert outcome.passes
     assert "each of its records" in outcome.message
 
@@ -237,7 +237,7 @@ def test_a_catalogue_does_not_wait_as_a_whole(answer: bytes, tmp_path: Path) -> 
     ],
 )
 def test_the_record_of_a_catalogue_has_its_own_licence(licence: str, page: str, reason: str, tmp_path: Path) -> None:
-    record = SeedSource("A1.1", URL, licence=licence, parent="A1")
+    record = ListedSource("A1.1", URL, licence=licence, parent="A1")
     assert judged(html(page), tmp_path, source=record).reason == reason
 
 
@@ -266,7 +266,7 @@ def test_the_metadata_of_a_pdf_against_its_text_is_a_conflict(tmp_path: Path) ->
 def test_a_file_at_hand_passes_and_its_light_is_recorded(text: str, reason: str, tmp_path: Path) -> None:
     file = tmp_path / "report.md"
     file.write_text(f"# Report\n\n{text}\n", encoding="utf-8")
-    outcome = judged(Pages({}), tmp_path, source=SeedSource("A1", path=str(file)))
+    outcome = judged(Pages({}), tmp_path, source=ListedSource("A1", path=str(file)))
     assert (outcome.status, outcome.reason) == ("done", reason)
     assert "recorded" in outcome.message
 
@@ -276,7 +276,7 @@ def test_a_file_that_cannot_be_read_passes_and_says_so(tmp_path: Path) -> None:
     file.write_bytes(b"%PDF-1.7 nothing")
     with pytest.raises(Refusal):
         Reader().read(file)
-    outcome = judged(Pages({}), tmp_path, source=SeedSource("A1", path=str(file)))
+    outcome = judged(Pages({}), tmp_path, source=ListedSource("A1", path=str(file)))
     assert (outcome.status, outcome.reason) == ("done", "licence_unclear")
     assert "was not read" in outcome.message
 

@@ -12,7 +12,7 @@ from ingestion.phases.metadata import describe_source
 from ingestion.protocols import LanguageModel
 from ingestion.types.description import Description, FieldName
 from ingestion.types.outcome import Outcome
-from ingestion.types.source import Extraction, SeedSource
+from ingestion.types.source import Extraction, ListedSource
 from rag_engine.errors import BackendError
 from rag_engine.geography import load_gazetteer
 from tests.ingestion.metadata.test_model import FakeJudge, answer
@@ -20,11 +20,11 @@ from tests.ingestion.metadata.test_rules import FLOOD
 from tests.ingestion.texts import extracted_from
 
 
-def _describe(language_model: LanguageModel | None, *, source: SeedSource | None = None) -> Outcome:
+def _describe(language_model: LanguageModel | None, *, source: ListedSource | None = None) -> Outcome:
     extracted = extracted_from(FLOOD, title="Flood plan of Milltown")
     extraction = Extraction("h", "text/plain", 1, 0, 0, len(FLOOD), len(FLOOD), extracted.title, "en", len(FLOOD))
     return describe_source(
-        source or SeedSource("A1"), extracted, extraction, FileProperties(), language_model,
+        source or ListedSource("A1"), extracted, extraction, FileProperties(), language_model,
         gazetteer=load_gazetteer(), config=IngestionConfig(), today=lambda: date(2026, 3, 2),
     )  # fmt: skip
 

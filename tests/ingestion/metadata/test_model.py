@@ -186,7 +186,7 @@ def test_rules_win_for_the_language_the_list_for_the_authority_and_a_quoted_date
     rules = [
         _value("language", "it", "rule", 0.5),
         _value("date", "2015", "rule", 0.3),
-        _value("authority", "X", "seed", 0.1),
+        _value("authority", "X", "list", 0.1),
     ]
     model = [
         _value("language", "en", "model", 0.9),

@@ -13,7 +13,7 @@ from ingestion.metadata.quotes import document_text
 from ingestion.metadata.rules import describe_by_rules, notes_on
 from ingestion.metadata.summary import summarise
 from ingestion.types.description import FieldName, FieldValue
-from ingestion.types.source import SeedSource
+from ingestion.types.source import ListedSource
 from rag_engine.geography import load_gazetteer
 from rag_engine.types.document import ExtractedText, Line
 from tests.ingestion.texts import extracted_from
@@ -40,12 +40,14 @@ def _describe(
     extracted: ExtractedText,
     language: str = "en",
     *,
-    source: SeedSource | None = None,
+    source: ListedSource | None = None,
     title: str = "",
 ) -> list[FieldValue]:
     titles = [FieldValue("title", title, "rule", "", 1, 0.8)] if title else []
     text, today = document_text(extracted, language), date(2026, 3, 2)
-    return describe_by_rules(source or SeedSource("A1"), text, FileProperties(), titles, load_gazetteer(), today=today)
+    return describe_by_rules(
+        source or ListedSource("A1"), text, FileProperties(), titles, load_gazetteer(), today=today
+    )
 
 
 def _of(values: Sequence[FieldValue], field: FieldName) -> list[str]:
@@ -93,15 +95,15 @@ def test_a_hazard_mentioned_in_passing_is_left_out() -> None:
 
 
 def test_what_the_list_says_of_the_authority_wins_and_becomes_canonical() -> None:
-    source = SeedSource("A1", authority="JRC")
+    source = ListedSource("A1", authority="JRC")
     value = next(v for v in _describe(extracted_from(FLOOD), source=source) if v.field == "authority")
-    assert (value.value, value.source, value.confidence) == ("Joint Research Centre", "seed", 1.0)
-    unknown = SeedSource("A1", authority="Milltown  Parish Council")
+    assert (value.value, value.source, value.confidence) == ("Joint Research Centre", "list", 1.0)
+    unknown = ListedSource("A1", authority="Milltown  Parish Council")
     assert _of(_describe(extracted_from(FLOOD), source=unknown), "authority") == ["Milltown Parish Council"]
 
 
 def test_an_address_speaks_for_the_body_behind_it() -> None:
-    source = SeedSource("A1", url="https://www.protezionecivile.gov.it/piano.pdf")
+    source = ListedSource("A1", url="https://www.protezionecivile.gov.it/piano.pdf")
     values = _describe(extracted_from("Il piano. Le persone restano a casa."), "it", source=source)
     assert _of(values, "authority") == ["Dipartimento della Protezione Civile"]
     assert _of(values, "countries") == ["Italy"]

@@ -10,7 +10,7 @@ from ingestion.extraction.layout.title import choose_title
 from ingestion.extraction.table_text import table
 from ingestion.file_reading import FileProperties
 from ingestion.metadata.titles import find_titles, without_site
-from ingestion.types.source import SeedSource
+from ingestion.types.source import ListedSource
 from rag_engine.types.document import Block, BlockKind, ExtractedText
 from tests.ingestion.texts import extracted_from
 
@@ -29,7 +29,7 @@ def best(drafts: list[DraftBlock], declared: str = "", media_type: str = "applic
     text, lines, blocks = assemble(drafts)
     chosen = choose_title(declared, text, blocks, Path("x9.pdf"))
     extracted = ExtractedText(text, 2, lines, blocks, media_type, chosen)
-    found = find_titles(extracted, SeedSource("A"), FileProperties(title=declared))
+    found = find_titles(extracted, ListedSource("A"), FileProperties(title=declared))
     assert found[0].value == chosen
     return chosen
 
@@ -114,7 +114,7 @@ def test_a_declared_title_that_is_printed_is_the_surest() -> None:
     drafts = sized((14, "Ministry of Water"), (12, "National Flood Risk Strategy"))
     text, lines, blocks = assemble(drafts)
     extracted = ExtractedText(text, 2, lines, blocks, "application/pdf", "National Flood Risk Strategy")
-    found = find_titles(extracted, SeedSource("A"), FileProperties(title="National Flood Risk Strategy"))
+    found = find_titles(extracted, ListedSource("A"), FileProperties(title="National Flood Risk Strategy"))
     assert (found[0].value, found[0].confidence, found[0].page) == ("National Flood Risk Strategy", 0.95, 1)
 
 
@@ -174,7 +174,7 @@ def test_what_the_analyst_wrote_comes_first_and_a_files_name_last() -> None:
     text, lines, blocks = assemble([paragraph("12")])
     named = choose_title("", text, blocks, Path("de_flood-plan.txt"))
     extracted = ExtractedText(text, 1, lines, blocks, "text/plain", named)
-    found = find_titles(extracted, SeedSource("A", title="Flood plan 2020"), FileProperties())
+    found = find_titles(extracted, ListedSource("A", title="Flood plan 2020"), FileProperties())
     assert [(one.value, one.confidence) for one in found] == [("Flood plan 2020", 1.0), ("de flood plan", 0.2)]
 
 
@@ -184,7 +184,7 @@ def test_the_day_of_adoption_below_a_title_is_no_part_of_it() -> None:
     blocks = tuple(
         Block(start, stop, 1, "text") for start, stop in zip(starts, [22, starts[1] + 22, len(text)], strict=True)
     )
-    found = find_titles(ExtractedText(text, 1, (), blocks, "text/plain"), SeedSource("A"), FileProperties())
+    found = find_titles(ExtractedText(text, 1, (), blocks, "text/plain"), ListedSource("A"), FileProperties())
     assert found[0].value == "Action plan on bridges"
 
 
@@ -207,7 +207,7 @@ def test_the_day_of_adoption_below_a_title_is_no_part_of_it() -> None:
 )
 def test_what_is_no_title_of_a_document_is_none(line: str) -> None:
     extracted = replace(extracted_from(f"# {line}\n\n{BODY}"), title="")
-    found = find_titles(extracted, SeedSource("A"), FileProperties(title=line))
+    found = find_titles(extracted, ListedSource("A"), FileProperties(title=line))
     assert line not in [value.value for value in found]
 
 
@@ -239,4 +239,4 @@ def test_the_end_of_a_captions_line_is_no_title() -> None:
 @pytest.mark.parametrize("line", ["11. Kalkınma Planı (2019-2023)", "6. Bericht der Landesregierung zur Dürre"])
 def test_the_number_of_a_report_or_plan_makes_it_no_chapter(line: str) -> None:
     extracted = replace(extracted_from(f"# {line}\n\n{BODY}"), title="")
-    assert line in [value.value for value in find_titles(extracted, SeedSource("A"), FileProperties(title=line))]
+    assert line in [value.value for value in find_titles(extracted, ListedSource("A"), FileProperties(title=line))]

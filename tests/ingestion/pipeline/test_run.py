@@ -15,21 +15,21 @@ from pathlib import Path
 import pymupdf
 import pytest
 
+from ingestion.acts.comparisons import begin_comparison
+from ingestion.acts.context import ActContext
+from ingestion.acts.decisions import decide
+from ingestion.acts.documents import add_files, erase, sources_erased_with
+from ingestion.acts.sources import add_own_files, remove_sources
 from ingestion.config import IngestionConfig, QualityConfig
 from ingestion.dataset.comparison.ask_cells import CellsRequest, ask_cells
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.file_names import file_hash
 from ingestion.jobs.queue import JobQueue
-from ingestion.operations.comparisons import begin_comparison
-from ingestion.operations.decisions import decide
-from ingestion.operations.desk import Desk
-from ingestion.operations.documents import add_files, erase, sources_erased_with
-from ingestion.operations.sources import add_own_files, remove_sources
 from ingestion.pipeline.run import run_phases
 from ingestion.records.document_corrections import Correction
 from ingestion.records.source_record import Decision
 from ingestion.records.source_store import SourceStore, now
-from ingestion.seeds.read import read_seeds
+from ingestion.source_lists.read_workbook import read_source_list
 from ingestion.tools import Tools, open_tools
 from ingestion.types.outcome import Outcome
 from ingestion.types.run import PHASES, ControlSignal, Phase, PhaseSummary, RunRequest
@@ -71,7 +71,7 @@ def tools(engine: Engine) -> Iterator[Tools]:
 @pytest.fixture
 def store(engine: Engine, folder: Path) -> SourceStore:
     store = SourceStore(engine.catalog)
-    store.add(read_seeds(folder, ()).new)
+    store.add(read_source_list(folder, ()).new)
     return store
 
 
@@ -83,9 +83,9 @@ def _code(store: SourceStore, name: str) -> str:
     return next(one.code for one in store.sources() if Path(one.path).stem == name)
 
 
-def _desk(store: SourceStore, engine: Engine) -> Desk:
+def _context(store: SourceStore, engine: Engine) -> ActContext:
     """Return the workspace with a worker that never starts: runs are carried out by the tests themselves."""
-    return Desk(engine, store, JobQueue(engine.catalog), LOCAL, lambda _: None)
+    return ActContext(engine, store, JobQueue(engine.catalog), LOCAL, lambda _: None)
 
 
 def _titles(engine: Engine) -> list[str]:
@@ -104,7 +104,7 @@ def test_equal_files_that_are_read_at_once_are_copies_and_no_failure(
 ) -> None:
     for number in range(8):
         shutil.copyfile(folder / "heat.md", folder / f"heat{number}.md")
-    store.add(read_seeds(folder, store.sources()).new)
+    store.add(read_source_list(folder, store.sources()).new)
     with open_tools(engine, IngestionConfig(use_model=False, extraction_processes=4)) as tools:
         summaries = _run(store, engine, replace(tools, encode=None))
     assert [summaries[phase].failed for phase in PHASES if phase in summaries] == [0] * len(summaries)
@@ -175,11 +175,11 @@ def test_an_erased_document_stays_away_until_a_person_brings_it_back(
 ) -> None:
     _run(store, engine, tools)
     record = next(one for one in engine.collection.documents() if one.metadata.title == HEAT.title)
-    erase(_desk(store, engine), record.source, "Ada", "Out of date.")
+    erase(_context(store, engine), record.source, "Ada", "Out of date.")
     _run(store, engine, tools, which="all")
     assert _titles(engine) == sorted([FLOOD.title, DROUGHT.title])
     assert not [path for path in (engine.config.workspace / "downloads").iterdir() if "heat" in path.name.lower()]
-    decide(_desk(store, engine), [_code(store, "heat")], "restore", "Ada", "It is in force.")
+    decide(_context(store, engine), [_code(store, "heat")], "restore", "Ada", "It is in force.")
     _run(store, engine, tools)
     assert len(engine.collection.documents()) == 3
 
@@ -195,7 +195,7 @@ def test_a_cell_asked_while_its_document_leaves_the_index_keeps_no_quotation_of_
     store: SourceStore, engine: Engine, tools: Tools
 ) -> None:
     _run(store, engine, tools)
-    begun = begin_comparison(_desk(store, engine), ["Who opens the cooling centres?"], "document", {})
+    begun = begin_comparison(_context(store, engine), ["Who opens the cooling centres?"], "document", {})
     columns, comparisons = tuple(column.key for column in begun.columns), ComparisonStore(engine.catalog)
     ask_cells(engine, comparisons, CellsRequest(begun.id, begun.questions, columns))
     answered = comparisons.require(begun.id).cells
@@ -209,16 +209,16 @@ def test_a_cell_asked_while_its_document_leaves_the_index_keeps_no_quotation_of_
 
 def test_sources_off_the_list_leave_no_file(store: SourceStore, engine: Engine, tools: Tools, folder: Path) -> None:
     shutil.copyfile(folder / "heat.md", folder / "heat-copy.md")
-    store.add(read_seeds(folder, store.sources()).new)
-    desk = _desk(store, engine)
+    store.add(read_source_list(folder, store.sources()).new)
+    context = _context(store, engine)
     with (folder / "heat.md").open("rb") as file:
-        [uploaded] = add_own_files(desk, [("heat-too.md", file)]).new
+        [uploaded] = add_own_files(context, [("heat-too.md", file)]).new
     _run(store, engine, tools)
     words, workspace = forms("temperatura percepita"), engine.config.workspace
     first, *others = (_code(store, "heat"), _code(store, "heat-copy"), uploaded.code)
-    remove_sources(desk, [first], "Ada")
+    remove_sources(context, [first], "Ada")
     assert {path.parts[len(workspace.parts)] for path in files_holding(workspace, words)} >= {"sources", "readings"}
-    remove_sources(desk, others, "Ada")
+    remove_sources(context, others, "Ada")
     _run(store, engine, tools)
     engine.close()
     assert list(files_holding(workspace, words)) == []
@@ -228,7 +228,7 @@ def test_a_newer_version_answers_and_the_older_one_as_of_its_time(
     store: SourceStore, engine: Engine, tools: Tools, folder: Path
 ) -> None:
     (folder / "flood-2022.md").write_text(f"# {FLOOD_REVISED.plain}", encoding="utf-8")
-    store.add(read_seeds(folder, store.sources()).new)
+    store.add(read_source_list(folder, store.sources()).new)
     _run(store, engine, tools)
     question = "How many metres from the dyke do residents leave their homes?"
     assert FLOOD_REVISED.title in {hit.document.metadata.title for hit in engine.search(question).hits}
@@ -385,7 +385,7 @@ def test_a_source_that_is_put_on_the_list_again_comes_back(
     _run(store, engine, tools)
     store.remove([_code(store, "heat")], "Ada")
     _run(store, engine, tools)
-    store.add(read_seeds(folder, store.sources()).new)
+    store.add(read_source_list(folder, store.sources()).new)
     _run(store, engine, tools)
     assert len(engine.collection.documents()) == 3
 
@@ -398,7 +398,7 @@ def test_erasing_leaves_no_word_of_the_document_in_the_workspace(
     _run(store, engine, tools)
     documents = engine.collection.documents()
     record = next(one for one in documents if one.metadata.title == HEAT.title and not one.is_former)
-    erase(_desk(store, engine), record.source, "Ada", "Out of date.")
+    erase(_context(store, engine), record.source, "Ada", "Out of date.")
     engine.catalog.checkpoint()
     engine.close()
     # The index has a test of its own; what is looked at here is what the list of sources keeps.
@@ -414,21 +414,21 @@ def test_erasing_a_document_leaves_no_copy_that_a_run_would_bring_back(
 ) -> None:
     text = f"# {HEAT.plain}"
     (folder / "heat-copy.md").write_text(text + ("\n\nBozza." if copy == "nearly equal" else ""), encoding="utf-8")
-    store.add(read_seeds(folder, store.sources()).new)
-    desk = _desk(store, engine)
+    store.add(read_source_list(folder, store.sources()).new)
+    context = _context(store, engine)
     _run(store, engine, tools)
     if copy == "no document of the list":
         for code in (_code(store, "heat"), _code(store, "heat-copy")):
             store.decide(Decision(code, "licence", "RED", "Ada", "Not ours.", now()))
         _run(store, engine, tools)
         (tmp_path / "own.md").write_text(text, encoding="utf-8")
-        add_files(desk, [tmp_path / "own.md"])
+        add_files(context, [tmp_path / "own.md"])
     [record] = [one for one in engine.collection.documents() if one.metadata.title == HEAT.title]
     codes = {_code(store, "heat"), _code(store, "heat-copy")}
-    assert set(sources_erased_with(desk, [record])) == codes
-    with pytest.raises(InputError, match=", ".join(sources_erased_with(desk, [record]))):
-        erase(desk, record.source, "Ada")
-    assert erase(desk, record.source, "Ada", "Out of date.").left_behind == ()
+    assert set(sources_erased_with(context, [record])) == codes
+    with pytest.raises(InputError, match=", ".join(sources_erased_with(context, [record]))):
+        erase(context, record.source, "Ada")
+    assert erase(context, record.source, "Ada", "Out of date.").left_behind == ()
     _run(store, engine, tools, which="all")
     assert _titles(engine) == sorted([FLOOD.title, DROUGHT.title])
     engine.close()
@@ -439,13 +439,13 @@ def test_a_copy_that_a_person_restored_is_a_document_of_its_own_and_stays(
     store: SourceStore, engine: Engine, tools: Tools, folder: Path
 ) -> None:
     shutil.copyfile(folder / "heat.md", folder / "heat-copy.md")
-    store.add(read_seeds(folder, store.sources()).new)
+    store.add(read_source_list(folder, store.sources()).new)
     _run(store, engine, tools)
     [record] = [one for one in engine.collection.documents() if one.metadata.title == HEAT.title]
     [other] = {_code(store, "heat"), _code(store, "heat-copy")} - {record.source.removeprefix("list:")}
-    decide(_desk(store, engine), [other], "restore", "Ada", "Both are in force.")
+    decide(_context(store, engine), [other], "restore", "Ada", "Both are in force.")
     _run(store, engine, tools)
-    erase(_desk(store, engine), record.source, "Ada", "Out of date.")
+    erase(_context(store, engine), record.source, "Ada", "Out of date.")
     _run(store, engine, tools, which="all")
     assert f"list:{other}" in {one.source for one in engine.collection.documents()}
 
@@ -460,7 +460,7 @@ def test_a_newer_version_supersedes_the_old_one_in_the_index_whatever_was_chosen
 ) -> None:
     _run(store, engine, tools)
     (folder / "flood-2022.md").write_text(f"# {FLOOD_REVISED.plain}", encoding="utf-8")
-    store.add(read_seeds(folder, store.sources()).new)
+    store.add(read_source_list(folder, store.sources()).new)
     _run(store, engine, tools, codes=(_code(store, "flood-2022"),))
     old = next(one for one in engine.collection.documents() if one.metadata.title == FLOOD.title)
     assert old.metadata.superseded == "2022-06-02"
@@ -491,7 +491,7 @@ def test_the_index_that_a_source_carries_leads_to_its_passages(
             page.insert_textbox((72, 90, 520, 760), "\n".join(["Index", "", *entries]), fontsize=11)
         page.insert_text((300, 800), str(number), fontsize=10)
     document.save(folder / "book.pdf")
-    store.add(read_seeds(folder, store.sources()).new)
+    store.add(read_source_list(folder, store.sources()).new)
 
     _run(store, engine, tools)
 

@@ -17,7 +17,7 @@ from ingestion.config import IngestionConfig
 from ingestion.jobs.queue import JobQueue
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_store import SourceStore
-from ingestion.seeds.read import read_seeds
+from ingestion.source_lists.read_workbook import read_source_list
 from ingestion.tools import open_tools
 from ingestion.types.run import RunRequest
 from ingestion.worker import work
@@ -89,7 +89,7 @@ def test_documents_are_described_by_rules_within_the_models_time_and_it_is_said(
         config = replace(config, generation=GenerationConfig(openai_url=url, openai_model="m"))
         engine = Engine(config, embedder=CountingEmbedder())
         store = SourceStore(engine.catalog)
-        store.add(read_seeds(folder, ()).new)
+        store.add(read_source_list(folder, ()).new)
         started = time.monotonic()
         with open_tools(engine, replace(IngestionConfig(), model_seconds=SECONDS)) as tools:
             assert tools.language_model is not None
@@ -113,7 +113,7 @@ def test_a_model_that_is_named_and_cannot_be_asked_is_told_with_the_run(tmp_path
     jobs = JobQueue(engine.catalog)
     jobs.queue("run", {})
     work(engine)
-    [run] = jobs.runs()
-    assert run.status == "done"
-    assert "SEXTANT_OPENAI_MODEL" in run.message
+    [job] = jobs.runs()
+    assert job.status == "done"
+    assert "SEXTANT_OPENAI_MODEL" in job.message
     engine.close()

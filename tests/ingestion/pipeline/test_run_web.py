@@ -13,20 +13,20 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sql
 
+from ingestion.acts.context import ActContext
+from ingestion.acts.decisions import decide
+from ingestion.acts.documents import erase, sources_erased_with
+from ingestion.acts.sources import remove_sources
 from ingestion.config import IngestionConfig, QualityConfig
 from ingestion.file_reading import FileReading
 from ingestion.jobs.queue import JobQueue
-from ingestion.operations.decisions import decide
-from ingestion.operations.desk import Desk
-from ingestion.operations.documents import erase, sources_erased_with
-from ingestion.operations.sources import remove_sources
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_record import Decision
 from ingestion.records.source_store import SourceStore, now, outcomes
 from ingestion.sandbox.sandbox import Sandbox
 from ingestion.tools import Tools, open_tools
 from ingestion.types.run import ControlSignal, RunRequest
-from ingestion.types.source import SeedSource
+from ingestion.types.source import ListedSource
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
@@ -87,14 +87,14 @@ def test_two_portals_that_list_each_other_end(engine: Engine, site: Site, other:
         for path, name in topics:
             here.answers[path] = page(files.pdf(about(f"{name} {here.port}")), PDF)
     store = SourceStore(engine.catalog)
-    store.add([SeedSource("P", site.url("/policies")), SeedSource("Q", other.url("/policies"))])
+    store.add([ListedSource("P", site.url("/policies")), ListedSource("Q", other.url("/policies"))])
     _run(engine, site, other)
     assert sorted(one.code for one in store.sources()) == ["P", "P.1", "P.2", "P.3", "Q", "Q.1", "Q.2", "Q.3"]
 
 
 def test_a_file_that_is_gone_from_its_address_stays_in_the_collection(engine: Engine, site: Site) -> None:
     site.answers["/plan.pdf"] = page(files.pdf(about("owls")), PDF)
-    SourceStore(engine.catalog).add([SeedSource("A1", site.url("/plan.pdf"))])
+    SourceStore(engine.catalog).add([ListedSource("A1", site.url("/plan.pdf"))])
     _run(engine, site)
     del site.answers["/plan.pdf"]
     store = _run(engine, site, request=RunRequest(refresh=True))
@@ -106,7 +106,7 @@ def test_a_file_that_is_gone_from_its_address_stays_in_the_collection(engine: En
 
 def test_a_newer_file_supersedes_the_former_which_answers_as_of_an_earlier_date(engine: Engine, site: Site) -> None:
     site.answers["/plan.pdf"] = page(files.pdf(about("owls")), PDF)
-    SourceStore(engine.catalog).add([SeedSource("A1", site.url("/plan.pdf"))])
+    SourceStore(engine.catalog).add([ListedSource("A1", site.url("/plan.pdf"))])
     _run(engine, site)
     [former] = engine.collection.documents()
     site.answers["/plan.pdf"] = page(files.pdf(about("owls and bees")), PDF)
@@ -123,7 +123,7 @@ def test_a_newer_file_supersedes_the_former_which_answers_as_of_an_earlier_date(
     assert len(engine.collection.documents()) == 2
     assert len(list((engine.config.workspace / "downloads").iterdir())) == 2
     erase(
-        Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, lambda _: None),
+        ActContext(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, lambda _: None),
         "list:A1",
         "Ada",
         "Out.",
@@ -136,17 +136,17 @@ def test_the_evidence_on_the_licence_quotes_an_erased_document_no_more(engine: E
     statement = "This zanzibar plan is licensed under CC BY 4.0."
     site.answers["/plan.pdf"] = page(files.pdf(about("owls"), statement), PDF)
     store = SourceStore(engine.catalog)
-    store.add([SeedSource("A1", site.url("/plan.pdf"))])
+    store.add([ListedSource("A1", site.url("/plan.pdf"))])
     _run(engine, site)
     verdict = store.records()["A1"].page_verdict
     assert verdict is not None
     assert any("zanzibar" in mark.quote for mark in verdict.marks)
-    desk = Desk(engine, store, JobQueue(engine.catalog), LOCAL, lambda _: None)
-    assert erase(desk, "list:A1", "Ada", "Out of date.").left_behind == ()
+    context = ActContext(engine, store, JobQueue(engine.catalog), LOCAL, lambda _: None)
+    assert erase(context, "list:A1", "Ada", "Out of date.").left_behind == ()
     assert list(files_holding(engine.config.workspace, forms("zanzibar", "on owls"))) == []
     # The verdict stands, and its words come back with the document.
     assert store.entries()["A1", "licence"].outcome.reason == "licence_green"
-    decide(desk, ["A1"], "restore", "Ada", "It is in force.")
+    decide(context, ["A1"], "restore", "Ada", "It is in force.")
     _run(engine, site)
     verdict = store.records()["A1"].page_verdict
     assert verdict is not None
@@ -157,14 +157,14 @@ def test_erasing_a_document_keeps_a_nearly_equal_one_of_the_list_away(engine: En
     draft = replace(HEAT, paragraphs=(*HEAT.paragraphs, "Bozza."))
     for code, text in {"HEAT": HEAT, "DRAFT": draft}.items():
         site.answers[f"/{code}.html"] = page(files.content(text, head=META_CC_BY))
-        SourceStore(engine.catalog).add([SeedSource(code, site.url(f"/{code}.html"))])
+        SourceStore(engine.catalog).add([ListedSource(code, site.url(f"/{code}.html"))])
     store = _run(engine, site)
-    desk = Desk(engine, store, JobQueue(engine.catalog), LOCAL, lambda _: None)
+    context = ActContext(engine, store, JobQueue(engine.catalog), LOCAL, lambda _: None)
     [record] = engine.collection.documents()
-    assert set(sources_erased_with(desk, [record])) == {"HEAT", "DRAFT"}
-    with pytest.raises(InputError, match=", ".join(sources_erased_with(desk, [record]))):
-        erase(desk, record.source, "Ada")
-    assert erase(desk, record.source, "Ada", "Out of date.").left_behind == ()
+    assert set(sources_erased_with(context, [record])) == {"HEAT", "DRAFT"}
+    with pytest.raises(InputError, match=", ".join(sources_erased_with(context, [record]))):
+        erase(context, record.source, "Ada")
+    assert erase(context, record.source, "Ada", "Out of date.").left_behind == ()
     _run(engine, site, request=RunRequest(which="all"))
     assert engine.collection.documents() == []
     assert list(files_holding(engine.config.workspace, forms("temperatura percepita"))) == []
@@ -174,23 +174,23 @@ def test_erasing_a_document_keeps_a_nearly_equal_one_of_the_list_away(engine: En
 def test_no_page_that_a_check_of_its_licence_fetched_outlives_a_document(engine: Engine, site: Site, gone: str) -> None:
     site.answers["/plan.html"] = page(files.content(about("zanzibars"), head=META_CC_BY))
     store = SourceStore(engine.catalog)
-    store.add([SeedSource("A1", site.url("/plan.html"))])
+    store.add([ListedSource("A1", site.url("/plan.html"))])
     _run(engine, site)
     # The download that would take the page is not due any more.
     _run(engine, site, request=RunRequest(("licence",), which="all"))
     workspace, words = engine.config.workspace, forms("answers for zanzibars")
     assert {path.relative_to(workspace).parts[0] for path in files_holding(workspace, words)} >= {"pages", "downloads"}
-    desk = Desk(engine, store, JobQueue(engine.catalog), LOCAL, lambda _: None)
+    context = ActContext(engine, store, JobQueue(engine.catalog), LOCAL, lambda _: None)
     if gone == "erased":
-        assert erase(desk, "list:A1", "Ada", "Out of date.").left_behind == ()
+        assert erase(context, "list:A1", "Ada", "Out of date.").left_behind == ()
     else:
-        remove_sources(desk, ["A1"], "Ada")
+        remove_sources(context, ["A1"], "Ada")
         _run(engine, site)
     assert list(files_holding(workspace, words)) == []
 
 
 def test_a_file_that_is_what_it_was_before_leaves_no_second_copy(engine: Engine, site: Site) -> None:
-    SourceStore(engine.catalog).add([SeedSource("A1", site.url("/plan.pdf"))])
+    SourceStore(engine.catalog).add([ListedSource("A1", site.url("/plan.pdf"))])
     first, second = files.pdf(about("owls")), files.pdf(about("owls and bees"))
     for body in (first, second, first):
         site.answers["/plan.pdf"] = page(body, PDF)
@@ -200,7 +200,7 @@ def test_a_file_that_is_what_it_was_before_leaves_no_second_copy(engine: Engine,
 
 def test_an_unchanged_file_is_not_sent_again(engine: Engine, site: Site) -> None:
     site.answers["/plan.pdf"] = page(files.pdf(about("owls")), PDF, ETag='"one"')
-    SourceStore(engine.catalog).add([SeedSource("A1", site.url("/plan.pdf"))])
+    SourceStore(engine.catalog).add([ListedSource("A1", site.url("/plan.pdf"))])
     _run(engine, site)
     assert site.asked["/plan.pdf"] == 1, "the licence is read and the file is kept by one request"
     site.answers["/plan.pdf"] = page(b"", status=304, ETag='"one"')
@@ -231,8 +231,8 @@ def test_a_slow_host_holds_up_nobody_else(engine: Engine, site: Site, other: Sit
     site.answers |= {f"/slow{number}.pdf": slow for number in range(4)}
     other.answers |= {path: last(answer) for path, answer in others.items()}
     SourceStore(engine.catalog).add(
-        [SeedSource(f"S{number}", site.url(f"/slow{number}.pdf")) for number in range(4)]
-        + [SeedSource(name.upper(), other.url(f"/{name}.pdf")) for name in names]
+        [ListedSource(f"S{number}", site.url(f"/slow{number}.pdf")) for number in range(4)]
+        + [ListedSource(name.upper(), other.url(f"/{name}.pdf")) for name in names]
     )
     # Time enough for the other host's pages on a busy machine.
     store = _run(engine, site, other, request=RunRequest(("licence",)), parallel=2, read_seconds=25, total_seconds=25)
@@ -254,7 +254,9 @@ def test_a_file_is_read_once_from_its_licence_to_the_index(
     monkeypatch.setattr(Sandbox, "read", counted)
     reserved = files.pdf(about("bees"), RESERVED)
     site.answers |= {"/owls.pdf": page(files.pdf(about("owls")), PDF), "/bees.pdf": page(reserved, PDF)}
-    SourceStore(engine.catalog).add([SeedSource("A1", site.url("/owls.pdf")), SeedSource("A2", site.url("/bees.pdf"))])
+    SourceStore(engine.catalog).add(
+        [ListedSource("A1", site.url("/owls.pdf")), ListedSource("A2", site.url("/bees.pdf"))]
+    )
     _run(engine, site)
     assert [record.source for record in engine.collection.documents()] == ["list:A1"]
     assert len(read) == 2
@@ -268,7 +270,7 @@ def test_a_decision_on_a_portal_does_not_free_what_reserves_its_rights(engine: E
     for (path, name), licence in zip(topics, ("", RESERVED, "Nothing is said here."), strict=True):
         site.answers[path] = page(files.pdf(about(name), licence), PDF)
     store = SourceStore(engine.catalog)
-    store.add([SeedSource("P", site.url("/policies"))])
+    store.add([ListedSource("P", site.url("/policies"))])
     store.decide(Decision("P", "licence", "GREEN", "Ada", "Asked by letter.", now()))
     _run(engine, site)
     source_records = store.records()
@@ -283,7 +285,7 @@ def test_a_document_reserving_its_rights_wins_over_its_page_until_a_person_decid
     )
     site.answers |= {"/owls": page(landing), "/owls.pdf": page(files.pdf(about("owls"), RESERVED), PDF)}
     store = SourceStore(engine.catalog)
-    store.add([SeedSource("A1", site.url("/owls"))])
+    store.add([ListedSource("A1", site.url("/owls"))])
     _run(engine, site)
     verdict = store.records()["A1"].verdict
     assert verdict is not None
@@ -309,7 +311,7 @@ def test_a_cancelled_run_ends_at_once_and_records_nothing_of_what_it_broke_off(e
 
     site.answers["/slow"] = slow
     store = SourceStore(engine.catalog)
-    store.add([SeedSource("A1", site.url("/slow"))])
+    store.add([ListedSource("A1", site.url("/slow"))])
     config = IngestionConfig(use_model=False, web=site.config(browser=False, read_seconds=50.0, total_seconds=50.0))
     started = time.monotonic()
 
@@ -325,7 +327,7 @@ def test_a_cancelled_run_ends_at_once_and_records_nothing_of_what_it_broke_off(e
 def test_what_failed_is_left_alone_for_a_while_and_tried_at_once_when_asked(engine: Engine, site: Site) -> None:
     site.answers["/plan.pdf"] = page("busy", status=503)
     store = SourceStore(engine.catalog)
-    store.add([SeedSource("A1", site.url("/plan.pdf"))])
+    store.add([ListedSource("A1", site.url("/plan.pdf"))])
     _run(engine, site)
     asked = site.asked["/plan.pdf"]
     assert store.entries()["A1", "licence"].outcome.retryable
@@ -347,7 +349,7 @@ def test_what_failed_is_left_alone_for_a_while_and_tried_at_once_when_asked(engi
 def _list_plans(engine: Engine, site: Site) -> None:
     for code, text in {"FLOOD": FLOOD, "HEAT": HEAT, "DROUGHT": DROUGHT}.items():
         site.answers[f"/{code}.pdf"] = page(files.pdf(text), PDF)
-        SourceStore(engine.catalog).add([SeedSource(code, site.url(f"/{code}.pdf"))])
+        SourceStore(engine.catalog).add([ListedSource(code, site.url(f"/{code}.pdf"))])
 
 
 def _titles(engine: Engine) -> list[str]:
@@ -355,7 +357,9 @@ def _titles(engine: Engine) -> list[str]:
 
 
 def _restore(engine: Engine, code: str, choice: str, note: str = "") -> None:
-    decide(Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL), [code], choice, "Ada", note)
+    decide(
+        ActContext(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL), [code], choice, "Ada", note
+    )
 
 
 def test_what_is_rejected_lies_in_quarantine_until_it_is_restored(engine: Engine, site: Site) -> None:

@@ -24,7 +24,7 @@ from ingestion.types.outcome import Outcome
 def run(record, tools):
     words = len(tools.read(record).extracted.text.split())
     if words < 10:
-        return Outcome("rejected", "too_little_text", f"{words} words")
+        return Outcome("refused", "too_little_text", f"{words} words")
     return Outcome("done", "", f"{words} words")
 
 
@@ -37,7 +37,7 @@ from pathlib import Path
 from ingestion.config import IngestionConfig
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_store import SourceStore
-from ingestion.seeds.read import read_seeds
+from ingestion.source_lists.read_workbook import read_seeds
 from ingestion.status.source_status import funnel
 from ingestion.tools import open_tools
 from ingestion.types.run import RunRequest
@@ -54,7 +54,7 @@ with open_tools(engine, IngestionConfig(use_model=False)) as tools:
 records = store.records().values()
 stopped = {Path(one.source.path).stem: one.stopped[0] for one in records if one.stopped}
 print(json.dumps({
-    "ran": {one.phase: [one.done, one.rejected] for one in summaries},
+    "ran": {one.phase: [one.done, one.refused] for one in summaries},
     "stopped": stopped,
     "funnel": {one.name: one.reached for one in funnel(records)},
     "documents": len(engine.collection.documents()),

@@ -12,13 +12,13 @@ import pytest
 from ingestion.config import IngestionConfig, PortalConfig
 from ingestion.portals.explore import explore
 from ingestion.types.outcome import Outcome
-from ingestion.types.source import Download, Fetched, PageKind, PortalFindings, SeedSource
+from ingestion.types.source import Download, Fetched, ListedSource, PageKind, PortalFindings
 from ingestion.web.urls import normal_url
-from tests.ingestion.desk import tools_of
+from tests.ingestion.context import tools_of
 from tests.ingestion.small_web import WORDS, Answer, SmallBrowser, SmallJudge, SmallWeb, listing, page, pdf
 
 AT = "https://water.example/"
-SOURCE = SeedSource("P1", f"{AT}list", title="Flood policies")
+SOURCE = ListedSource("P1", f"{AT}list", title="Flood policies")
 POLICIES = (("/a.pdf", "Flood policy"), ("/b.pdf", "Heat plan"), ("/c.pdf", "Drought act"))
 
 
@@ -30,7 +30,7 @@ def explored(
     answers: dict[str, Answer],
     *,
     download: Download | None = None,
-    source: SeedSource = SOURCE,
+    source: ListedSource = SOURCE,
     bounds: PortalConfig | None = None,
     known: tuple[str, ...] = (),
     language_model: SmallJudge | None = None,
@@ -155,7 +155,7 @@ def test_a_page_that_fails_is_told_and_the_rest_goes_on() -> None:
 
 def test_nothing_found_is_a_rejection() -> None:
     outcome, findings, _ = explored({"list": page("<p>Nothing here.</p>")})
-    assert (outcome.status, outcome.reason) == ("rejected", "nothing_found")
+    assert (outcome.status, outcome.reason) == ("refused", "nothing_found")
     assert findings.visited == (f"{AT}list",)
 
 
@@ -177,7 +177,7 @@ def test_nothing_found_for_want_of_a_browser_says_so() -> None:
 
 def test_a_portal_that_cannot_be_read_says_why() -> None:
     outcome, _, _ = explored({})
-    assert (outcome.status, outcome.reason) == ("rejected", "not_found")
+    assert (outcome.status, outcome.reason) == ("refused", "not_found")
 
 
 def test_known_documents_are_not_found_again() -> None:
@@ -323,10 +323,10 @@ def test_a_link_back_to_the_portal_itself_is_not_counted_as_known() -> None:
     links = listing(("/start", "Flood policies"), ("/list", "All policies"))
     outcome, findings, web = explored(
         {"list": page(links)},
-        source=SeedSource("P1", f"{AT}start", title="Flood policies"),
+        source=ListedSource("P1", f"{AT}start", title="Flood policies"),
         known=(normal_url(f"{AT}start"), normal_url(f"{AT}list")),
     )
-    assert (outcome.status, outcome.reason) == ("rejected", "nothing_found")
+    assert (outcome.status, outcome.reason) == ("refused", "nothing_found")
     assert not findings.left_out
     assert web.asked == [f"{AT}list"]
 

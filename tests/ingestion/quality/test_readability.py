@@ -11,7 +11,7 @@ from ingestion.extraction.extract import extract
 from ingestion.extraction.ocr.choose import choose_ocr
 from ingestion.file_reading import ExtractionLimits
 from ingestion.quality.score import readability
-from rag_engine.backends.language_identification import identify_language
+from rag_engine.backends.identify_language import identify_language
 
 TEXTS = {
     "nl": "De gemeente stelt iedere zes jaar een plan vast voor de bestrijding van overstromingen. Het plan beschrijft "

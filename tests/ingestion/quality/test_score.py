@@ -14,7 +14,7 @@ from ingestion.extraction.formats.text import markdown_blocks
 from ingestion.file_reading import ExtractionLimits
 from ingestion.quality.score import find_sections, judge_quality, key_terms, published_points, refused_title
 from ingestion.types.outcome import Outcome
-from ingestion.types.source import Extraction, Quality, SeedSource
+from ingestion.types.source import Extraction, ListedSource, Quality
 from rag_engine.types.document import ExtractedText
 
 PARAGRAPH = "The authority reviews the flood hazard maps every six years and publishes them for all residents. "
@@ -48,7 +48,7 @@ def _judge(
 ) -> Outcome:
     extracted = _extracted(text, media_type)
     extraction = _extraction(extracted, **changes)
-    return judge_quality(SeedSource("A1"), extraction, extracted, extracted.text, config or PROFILES["default"])
+    return judge_quality(ListedSource("A1"), extraction, extracted, extracted.text, config or PROFILES["default"])
 
 
 def _quality(outcome: Outcome) -> Quality:
@@ -76,7 +76,7 @@ def test_what_misses_a_threshold_is_rejected_with_both_figures(
     profile: str, changes: dict[str, Any], reason: str, figures: tuple[str, ...]
 ) -> None:
     outcome = _judge(PARAGRAPH * 20, PROFILES[profile], **changes)  # type: ignore[index]
-    assert (outcome.status, outcome.reason) == ("rejected", reason)
+    assert (outcome.status, outcome.reason) == ("refused", reason)
     assert all(figure in outcome.message for figure in figures)
     assert _quality(outcome)
 
@@ -208,7 +208,7 @@ def test_heavy_cleaning_costs_points() -> None:
     extracted = _extracted(PARAGRAPH * 40)
     extraction = _extraction(extracted)
     kept, cut = (
-        _quality(judge_quality(SeedSource("A1"), extraction, extracted, extracted.text[:size], PROFILES["default"]))
+        _quality(judge_quality(ListedSource("A1"), extraction, extracted, extracted.text[:size], PROFILES["default"]))
         for size in (len(extracted.text), len(extracted.text) // 2)
     )
     assert kept.cleaning == 15
@@ -218,7 +218,7 @@ def test_heavy_cleaning_costs_points() -> None:
 @given(st.text(max_size=300))
 def test_the_score_stays_within_its_maxima(text: str) -> None:
     extracted = ExtractedText(text, 1, (), (), "text/plain")
-    quality = _quality(judge_quality(SeedSource("A1"), _extraction(extracted), extracted, text, PROFILES["default"]))
+    quality = _quality(judge_quality(ListedSource("A1"), _extraction(extracted), extracted, text, PROFILES["default"]))
     assert 0 <= quality.length <= 50
     assert 0 <= quality.chunks <= 20
     assert 0 <= quality.sections <= 15
@@ -228,7 +228,7 @@ def test_the_score_stays_within_its_maxima(text: str) -> None:
 def test_a_law_has_its_sections_and_a_high_score(corpus: Path) -> None:
     extracted = extract(corpus / "de_zskg_zivilschutz_katastrophenhilfe.pdf", ExtractionLimits(), None)
     extraction = _extraction(extracted, pages=extracted.pages, title=extracted.title, language="de", size=73_881)
-    outcome = judge_quality(SeedSource("A1"), extraction, extracted, extracted.text, PROFILES["default"])
+    outcome = judge_quality(ListedSource("A1"), extraction, extracted, extracted.text, PROFILES["default"])
     assert outcome.passes
     quality = _quality(outcome)
     assert quality.score > 80

@@ -11,19 +11,19 @@ from pathlib import Path
 
 import pytest
 
+from ingestion.acts.documents import erase
+from ingestion.acts.sources import remove_sources
 from ingestion.backup.repair import originals_aside
 from ingestion.extraction.text_cache import forget_reading
 from ingestion.jobs.queue import JobQueue
 from ingestion.jobs.uploads import remove_leftovers
-from ingestion.operations.documents import erase
-from ingestion.operations.sources import remove_sources
 from ingestion.records.erasures import begun_erasures, end_erasure
 from ingestion.records.quarantine import file_of, remove_file
-from ingestion.types.source import Download, SeedSource
+from ingestion.types.source import Download, ListedSource
 from rag_engine.backends.drawing.page_cache import drawings_of
 from rag_engine.errors import WorkspaceError
 from rag_engine.workspace import inside
-from tests.ingestion.backup.workspaces import HARBOUR, add, desk_of, open_engine
+from tests.ingestion.backup.workspaces import HARBOUR, add, context_of, open_engine
 
 DOWNLOAD = Download("downloads/a.pdf", (), "0" * 64, 9, "application/pdf", "file", "2026-01-01")
 
@@ -57,7 +57,7 @@ def test_a_document_that_is_named_as_a_file_elsewhere_removes_nothing_there(work
     for column, value in (("file", str(victim)), ("sha256", str(victim.parent))):
         change(workspace, f"UPDATE documents SET {column} = ?", value)
         with closing(open_engine(workspace)) as engine, pytest.raises(WorkspaceError, match="does not lie in"):
-            erase(desk_of(engine), engine.collection.documents()[0].document_id)
+            erase(context_of(engine), engine.collection.documents()[0].document_id)
         # Whoever writes next would finish the deletion.
         with pytest.raises(WorkspaceError, match="does not lie in"):
             add(workspace, "bay.md", "# The bay\n\nThe bay has rules.")
@@ -74,7 +74,7 @@ def test_a_folder_of_a_copy_that_is_a_link_is_not_followed(workspace: Path, vict
     copy.parent.symlink_to(victim.parent)
     (victim.parent / "harbour.md").write_text("mine too")
     with closing(open_engine(workspace)) as engine, pytest.raises(WorkspaceError, match="does not lie in"):
-        erase(desk_of(engine), "harbour.md")
+        erase(context_of(engine), "harbour.md")
     assert (victim.parent / "harbour.md").read_text() == "mine too"
 
 
@@ -83,10 +83,10 @@ def test_a_source_that_is_said_to_be_kept_here_leaves_what_is_elsewhere(workspac
     (workspace / "sources" / "x").mkdir(parents=True)
     (workspace / "sources" / "plan.md").write_text("a plan")
     with closing(open_engine(workspace)) as engine:
-        desk = desk_of(engine)
+        context = context_of(engine)
         path = f"{workspace}/sources/{up}/victim.txt"
-        desk.store.add([SeedSource("A1", "", path), SeedSource("A2", "", f"{workspace}/sources/plan.md")])
-        remove_sources(desk, ["A1", "A2"], "Ada")
+        context.store.add([ListedSource("A1", "", path), ListedSource("A2", "", f"{workspace}/sources/plan.md")])
+        remove_sources(context, ["A1", "A2"], "Ada")
     assert victim.read_text() == "mine"
     assert (workspace / "sources" / "plan.md").exists()
 
@@ -97,8 +97,8 @@ def test_a_run_that_is_said_to_have_taken_uploads_removes_no_other_folder(worksp
     upload.write_text("a plan")
     with closing(open_engine(workspace)) as engine:
         jobs = JobQueue(engine.catalog)
-        run = jobs.queue("add", {"paths": [f"{workspace}/uploads/../plan.md"]})
-        jobs.finish(run, "done", [{"path": "../plan.md", "status": "indexed"}])
+        job = jobs.queue("add", {"paths": [f"{workspace}/uploads/../plan.md"]})
+        jobs.finish(job, "done", [{"path": "../plan.md", "status": "indexed"}])
         remove_leftovers(workspace, jobs)
     assert (workspace / "catalog.sqlite").exists()
     assert upload.exists()

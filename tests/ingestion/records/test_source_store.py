@@ -12,7 +12,7 @@ from ingestion.types.description import Description, FieldValue
 from ingestion.types.licence import LicenceMark, LicenceVerdict
 from ingestion.types.outcome import Outcome
 from ingestion.types.run import Phase
-from ingestion.types.source import Download, Extraction, Indexed, PortalFindings, Quality, Relation, SeedSource
+from ingestion.types.source import Download, Extraction, Indexed, ListedSource, PortalFindings, Quality, Relation
 from rag_engine.errors import InputError
 from rag_engine.messages import Message
 from rag_engine.storage.catalog import open_catalog
@@ -44,8 +44,8 @@ def _pass(store: SourceStore, code: str, phase: Phase, outcome: Outcome) -> None
 
 
 def test_a_source_that_is_known_is_left_as_it_is(store: SourceStore) -> None:
-    assert store.add([SeedSource("A1", "https://a/", title="Plan"), SeedSource("A2", "https://b/")]) == 2
-    assert store.add([SeedSource("A1", "https://other/"), SeedSource("A3", "https://c/")]) == 1
+    assert store.add([ListedSource("A1", "https://a/", title="Plan"), ListedSource("A2", "https://b/")]) == 2
+    assert store.add([ListedSource("A1", "https://other/"), ListedSource("A3", "https://c/")]) == 1
     assert [(one.code, one.url) for one in store.sources()] == [
         ("A1", "https://a/"), ("A2", "https://b/"), ("A3", "https://c/"),
     ]  # fmt: skip
@@ -53,14 +53,14 @@ def test_a_source_that_is_known_is_left_as_it_is(store: SourceStore) -> None:
 
 @pytest.mark.parametrize("phase", EVIDENCE)
 def test_the_evidence_of_every_phase_comes_back_as_it_was(store: SourceStore, phase: Phase) -> None:
-    store.add([SeedSource("A1", "https://a/")])
+    store.add([ListedSource("A1", "https://a/")])
     outcome = Outcome("done", "", Message("A sentence."), EVIDENCE[phase], retryable=True)
     _pass(store, "A1", phase, outcome)
     assert store.records()["A1"].outcomes[phase] == outcome
 
 
 def test_only_the_latest_outcome_counts_and_the_history_keeps_every_one(store: SourceStore) -> None:
-    store.add([SeedSource("A1", "https://a/")])
+    store.add([ListedSource("A1", "https://a/")])
     for message in ("first", "second"):
         _pass(store, "A1", "licence", Outcome("failed", "timed_out", Message(message), retryable=True))
     entry = store.entries()["A1", "licence"]
@@ -74,7 +74,7 @@ def test_only_the_latest_outcome_counts_and_the_history_keeps_every_one(store: S
      ("CC BY 4.0", "CC BY 4.0")],
 )  # fmt: skip
 def test_what_was_approved_in_review_names_its_licence(store: SourceStore, found: str, licence: str) -> None:
-    store.add([SeedSource("A1", "https://example.org/a")])
+    store.add([ListedSource("A1", "https://example.org/a")])
     verdict = LicenceVerdict("YELLOW", found, ())
     _pass(store, "A1", "licence", Outcome("skipped", "licence_unclear", Message("Nothing is said."), verdict))
     store.decide(Decision("A1", "licence", "GREEN", "Ada", "Asked by e-mail.", "2026-01-02"))
@@ -82,19 +82,19 @@ def test_what_was_approved_in_review_names_its_licence(store: SourceStore, found
 
 
 def test_what_a_document_reserves_wins_over_its_page(store: SourceStore) -> None:
-    store.add([SeedSource("A1", "https://example.org/a")])
+    store.add([ListedSource("A1", "https://example.org/a")])
     page = LicenceVerdict("GREEN", "CC BY 4.0", (LicenceMark("mark", "GREEN", "CC BY 4.0", 25, "by/4.0", "link"),))
     _pass(store, "A1", "licence", Outcome("done", "licence_green", Message(), page))
     inside = LicenceMark("pattern", "RED", "All rights reserved", 25, "All rights reserved.", "page 2")
     text = Extraction("ab", "application/pdf", 1, 0, 0, 9, 9, "T", "en", 9, licence_marks=(inside,))
-    _pass(store, "A1", "extraction", Outcome("rejected", "licence_reserved", Message(), text))
+    _pass(store, "A1", "extraction", Outcome("refused", "licence_reserved", Message(), text))
     record = store.records()["A1"]
     assert record.verdict is not None
     assert (record.verdict.light, record.verdict.licence) == ("RED", "All rights reserved")
 
 
 def test_a_persons_word_on_a_licence_outlives_every_run_and_can_be_taken_back(store: SourceStore) -> None:
-    store.add([SeedSource("A1", "https://a/")])
+    store.add([ListedSource("A1", "https://a/")])
     waits = Outcome("skipped", "licence_unclear", Message("Nothing is said."), EVIDENCE["licence"])
     _pass(store, "A1", "licence", waits)
     store.decide(Decision("A1", "licence", "GREEN", "Ada", "Asked by e-mail.", "2026-01-02"))
@@ -111,8 +111,8 @@ def test_a_persons_word_on_a_licence_outlives_every_run_and_can_be_taken_back(st
 
 
 def test_a_restored_source_passes_the_phase_that_rejected_it(store: SourceStore) -> None:
-    store.add([SeedSource("A1", "https://a/")])
-    _pass(store, "A1", "quality", Outcome("rejected", "too_few_pages", Message("2 pages."), EVIDENCE["quality"]))
+    store.add([ListedSource("A1", "https://a/")])
+    _pass(store, "A1", "quality", Outcome("refused", "too_few_pages", Message("2 pages."), EVIDENCE["quality"]))
     assert store.records()["A1"].stopped is not None
     store.decide(Decision("A1", "quality", "restore", "Ada", "It is a law.", "2026-01-02"))
     source_record = store.records()["A1"]
@@ -121,7 +121,7 @@ def test_a_restored_source_passes_the_phase_that_rejected_it(store: SourceStore)
 
 
 def test_a_persons_values_win_and_can_be_taken_back(store: SourceStore) -> None:
-    store.add([SeedSource("A1", "https://a/", authority="Ministry")])
+    store.add([ListedSource("A1", "https://a/", authority="Ministry")])
     _pass(store, "A1", "metadata", Outcome("done", "", Message(), EVIDENCE["metadata"]))
     store.correct([Correction("A1", "hazards", ("Wildfire", "Heatwaves"), "Ada"), Correction("A1", "title", ("T",))])
     _pass(store, "A1", "metadata", Outcome("done", "", Message(), EVIDENCE["metadata"]))
@@ -141,7 +141,7 @@ def test_a_word_on_a_source_that_is_not_on_the_list_is_refused(store: SourceStor
 
 
 def test_a_removed_source_is_gone_and_its_history_stays(store: SourceStore) -> None:
-    store.add([SeedSource("A1", "https://a/")])
+    store.add([ListedSource("A1", "https://a/")])
     _pass(store, "A1", "licence", Outcome("done", "licence_green"))
     store.remove(["A1"], "Ada")
     assert store.records() == {}
@@ -149,7 +149,7 @@ def test_a_removed_source_is_gone_and_its_history_stays(store: SourceStore) -> N
 
 
 def test_the_documents_of_a_portal_stand_behind_it_in_their_order_whenever_they_came(store: SourceStore) -> None:
-    store.add([SeedSource("P", "https://p/"), SeedSource("Q", "https://q/"), SeedSource("Z", "https://z/")])
-    store.add([SeedSource(f"Q.{n}", f"https://q/{n}", parent="Q") for n in (10, 2)])
-    store.add([SeedSource("P.1", "https://p/1", parent="P")])
+    store.add([ListedSource("P", "https://p/"), ListedSource("Q", "https://q/"), ListedSource("Z", "https://z/")])
+    store.add([ListedSource(f"Q.{n}", f"https://q/{n}", parent="Q") for n in (10, 2)])
+    store.add([ListedSource("P.1", "https://p/1", parent="P")])
     assert [one.code for one in store.sources()] == ["P", "P.1", "Q", "Q.2", "Q.10", "Z"]

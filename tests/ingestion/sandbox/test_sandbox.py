@@ -36,7 +36,7 @@ def test_a_refusal_crosses_the_pipe_and_the_child_lives_on(tmp_path: Path, sandb
     child = sandbox.process_id
     with pytest.raises(Refusal, match=r"empty\.pdf is empty") as caught:
         sandbox.read(tmp_path / "empty.pdf")
-    assert (caught.value.reason, caught.value.status) == ("empty", "rejected")
+    assert (caught.value.reason, caught.value.status) == ("empty", "refused")
     assert sandbox.process_id == child
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from ingestion.spreadsheets.read import read_workbook, unescape
+from ingestion.spreadsheets.list_rows import read_workbook, unescape
 from ingestion.spreadsheets.workbook_writer import Cell, Sheet, to_workbook
 from ingestion.types.outcome import Refusal
 

@@ -13,7 +13,7 @@ def event(code: str, when: str, name: str = "extraction", status: str = "done", 
 def test_sources_of_a_phase_are_now_waiting_or_ended_since_the_run_began() -> None:
     progress = Progress(2, 5, 0, 0, "", "extraction", now=("C",), waiting=("D", "E"))
     latest = [
-        event("B", "2026-11-25T10:02:00", status="rejected", reason="too_short"),
+        event("B", "2026-11-25T10:02:00", status="refused", reason="too_short"),
         event("A", "2026-11-25T10:01:00"),
         event("A", "2026-11-25T10:00:30", status="failed"),
         event("Z", "2026-11-25T10:00:20", "licence"),
@@ -25,7 +25,7 @@ def test_sources_of_a_phase_are_now_waiting_or_ended_since_the_run_began() -> No
         ("C", "now"),
         ("D", "waiting"),
         ("E", "waiting"),
-        ("B", "rejected (too short)"),
+        ("B", "refused (too short)"),
         ("A", "done"),
     ]
     assert found[0].title == "Plan"

@@ -23,7 +23,7 @@ from ingestion.status.views import (
 from ingestion.types.licence import LicenceMark, LicenceVerdict
 from ingestion.types.outcome import Outcome
 from ingestion.types.run import Phase
-from ingestion.types.source import Relation, SeedSource
+from ingestion.types.source import ListedSource, Relation
 from rag_engine.errors import InputError
 from rag_engine.messages import Message
 from tests.ingestion.source_records import source_record, stopped
@@ -38,22 +38,22 @@ def event(seconds_ago: float, phase: str = "licence") -> Event:
 def waiting(code: str, url: str, quote: str) -> SourceRecord:
     mark = LicenceMark("pattern", "YELLOW", "", 12, quote, "footer")
     verdict = LicenceVerdict("YELLOW", "", (mark,))
-    return SourceRecord(SeedSource(code, url), {"licence": Outcome("rejected", "licence_unclear", Message(), verdict)})
+    return SourceRecord(ListedSource(code, url), {"licence": Outcome("refused", "licence_unclear", Message(), verdict)})
 
 
 def test_every_source_has_a_state() -> None:
     done = source_record()
     assert state_of(done) == "indexed"
-    assert state_of(SourceRecord(SeedSource("A"), {})) == "new"
+    assert state_of(SourceRecord(ListedSource("A"), {})) == "new"
     assert state_of(replace(done, outcomes={"licence": done.outcomes["licence"]})) == "waiting"
     assert state_of(source_record("A", relation=Relation("A", superseded="2020"))) == "superseded"
     assert state_of(source_record("A", relation=Relation("B", translation_of="B"))) == "translation"
     assert state_of(stopped(done, "acquisition", Outcome("failed", "timed_out"))) == "failed"
-    assert state_of(stopped(done, "quality", Outcome("rejected", "too_few_pages"))) == "rejected"
+    assert state_of(stopped(done, "quality", Outcome("refused", "too_few_pages"))) == "refused"
     listing = stopped(done, "acquisition", Outcome("skipped", "directory"))
     assert state_of(listing) == "waiting"
     assert state_of(replace(listing, outcomes={**listing.outcomes, "portals": Outcome("done", "")})) == "portal"
-    assert state_of(stopped(done, "indexing", Outcome("rejected", "decided"))) == "excluded"
+    assert state_of(stopped(done, "indexing", Outcome("refused", "decided"))) == "excluded"
     assert state_of(waiting("A", "", "")) == "review"
 
 
@@ -78,13 +78,13 @@ def test_sources_of_one_host_with_the_same_evidence_are_decided_together() -> No
 
 
 def test_only_what_is_rejected_for_more_than_its_licence_is_in_quarantine() -> None:
-    short = stopped(source_record("B"), "quality", Outcome("rejected", "too_few_pages"))
+    short = stopped(source_record("B"), "quality", Outcome("refused", "too_few_pages"))
 
     assert in_quarantine([source_record("A"), short, waiting("C", "", "")]) == [short]
 
 
 def test_the_next_run_takes_what_waits() -> None:
-    assert next_due([source_record("A"), SourceRecord(SeedSource("B"), {}), waiting("C", "", "")]) == 1
+    assert next_due([source_record("A"), SourceRecord(ListedSource("B"), {}), waiting("C", "", "")]) == 1
 
 
 def test_the_rate_is_that_of_the_last_minute() -> None:
@@ -127,17 +127,17 @@ def test_empty_and_unsure_fields_are_found() -> None:
 
 @pytest.mark.parametrize("phase", ["extraction", "quality", "deduplication", "metadata", "indexing"])
 def test_what_is_rejected_after_its_file_came_may_be_restored(phase: Phase) -> None:
-    one = stopped(source_record("B"), phase, Outcome("rejected", "decided"))
+    one = stopped(source_record("B"), phase, Outcome("refused", "decided"))
 
     assert in_quarantine([one]) == [one]
 
 
 def test_what_has_no_file_is_not_in_quarantine() -> None:
-    gone = stopped(source_record("A"), "acquisition", Outcome("rejected", "not_found"))
+    gone = stopped(source_record("A"), "acquisition", Outcome("refused", "not_found"))
     former = source_record("B").download
-    known = stopped(source_record("B"), "acquisition", Outcome("rejected", "not_found", Message(), former))
-    barren = stopped(source_record("C"), "portals", Outcome("rejected", "nothing_found"))
-    empty = stopped(source_record("D"), "quality", Outcome("rejected", "too_few_pages"))
+    known = stopped(source_record("B"), "acquisition", Outcome("refused", "not_found", Message(), former))
+    barren = stopped(source_record("C"), "portals", Outcome("refused", "nothing_found"))
+    empty = stopped(source_record("D"), "quality", Outcome("refused", "too_few_pages"))
     empty = replace(empty, outcomes={**empty.outcomes, "acquisition": Outcome("done", "")})
 
     assert in_quarantine([gone, known, barren, empty]) == []
@@ -145,4 +145,4 @@ def test_what_has_no_file_is_not_in_quarantine() -> None:
 
 def test_a_title_is_not_told_twice() -> None:
     assert title_beside_code(source_record("ADM001")) == "Piano caldo"
-    assert title_beside_code(SourceRecord(SeedSource("ADM001"), {})) == ""
+    assert title_beside_code(SourceRecord(ListedSource("ADM001"), {})) == ""

@@ -48,7 +48,7 @@ def test_any_other_address_is_refused_also_among_public_ones(address: str) -> No
     for addresses in ([address], [*PUBLIC, address]):
         with pytest.raises(Refusal, match="may not be fetched") as refused:
             checked("example.org", 443, addresses, ())
-        assert (refused.value.reason, refused.value.rejected) == ("address_forbidden", True)
+        assert (refused.value.reason, refused.value.refused) == ("address_forbidden", True)
 
 
 @pytest.mark.parametrize("url", HIDING)

@@ -192,7 +192,7 @@ def test_a_failure_has_its_reason_and_leaves_nothing_behind(
     site: Site, web: HttpWeb, tmp_path: Path, path: str, reason: str, retryable: bool
 ) -> None:
     refused = refusal_of(web, site.url(path), into=tmp_path / "file", max_bytes=1_000_000)
-    assert (refused.reason, refused.retryable, refused.rejected) == (reason, retryable, not retryable)
+    assert (refused.reason, refused.retryable, refused.refused) == (reason, retryable, not retryable)
     assert ("10,000,000,000 bytes" in str(refused)) == (path == "/huge"), "refused by its announcement"
     assert list(tmp_path.iterdir()) == []
 
@@ -244,7 +244,7 @@ def test_a_redirect_to_this_machine_is_refused_and_nothing_is_asked_there(site: 
     with serving({"/secret": page("secret")}) as other:
         site.answers["/inside"] = redirect(other.url("/secret"))
         refused = refusal_of(web, site.url("/inside"))
-        assert (refused.reason, refused.rejected) == ("address_forbidden", True)
+        assert (refused.reason, refused.refused) == ("address_forbidden", True)
         assert not other.asked
 
 
@@ -277,7 +277,7 @@ def test_a_public_host_is_asked_at_the_ports_of_the_web_and_those_that_a_person_
     config = replace(site.config(), connect_seconds=0.5, tries=1)
     with HttpWeb(config, resolve=resolve, named=[("named.example", 8443)]) as web:
         refused = refusal_of(web, "http://other.example:8443/")
-        assert (refused.reason, refused.rejected) == ("address_forbidden", True)
+        assert (refused.reason, refused.refused) == ("address_forbidden", True)
         assert "no address on the list names port 8443" in str(refused)
         # It is tried; nothing answers there.
         assert refusal_of(web, "http://named.example:8443/").reason != "address_forbidden"
@@ -302,7 +302,7 @@ def test_what_robots_txt_forbids_is_never_asked_for(site: Site, web: HttpWeb) ->
     site.answers["/robots.txt"] = page("User-agent: sextant\nDisallow: /plan.pdf\n", "text/plain")
     for path in ("/plan.pdf", "/moved"):
         refused = refusal_of(web, site.url(path))
-        assert (refused.reason, refused.rejected) == ("robots_forbidden", True)
+        assert (refused.reason, refused.refused) == ("robots_forbidden", True)
     assert web.fetch(site.url("/")).status == 200
     assert (site.asked["/plan.pdf"], site.asked["/robots.txt"]) == (0, 1)
 

@@ -40,7 +40,7 @@ def site_that_closes() -> Iterator[Site]:
 def test_a_wrong_certificate_is_refused_with_the_cause(secure: Site) -> None:
     with HttpWeb(secure.config()) as web:
         refused = refusal_of(web, secure.url("/"))
-    assert (refused.reason, refused.rejected) == ("certificate_invalid", True)
+    assert (refused.reason, refused.refused) == ("certificate_invalid", True)
     assert "self-signed" in str(refused)
 
 

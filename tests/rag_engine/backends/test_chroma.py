@@ -15,8 +15,8 @@ import pytest
 import sqlalchemy as sql
 from chromadb.api.types import Where
 
-from ingestion.operations.corrections import correct
-from ingestion.operations.desk import local_person, open_desk
+from ingestion.acts.context import local_person, open_context
+from ingestion.acts.corrections import correct
 from ingestion.worker import work
 from rag_engine import workspace as paths
 from rag_engine.backends.chroma import ChromaIndex, open_chroma
@@ -97,9 +97,9 @@ def test_a_plain_client_filters_passages_and_gets_text_section_and_page(workspac
 
 def test_a_correction_is_in_chroma_at_once_and_takes_removed_values_away(workspace: Path) -> None:
     with closing(Engine(read_config(workspace), embedder=CountingEmbedder())) as engine:
-        desk = open_desk(engine, local_person("Ada"))
+        context = open_context(engine, local_person("Ada"))
         [act] = [one for one in engine.collection.documents() if one.metadata.authority]
-        correct(desk, {act.source: {"licence": [], "hazards": ["Wildfire"]}}, "Ada")
+        correct(context, {act.source: {"licence": [], "hazards": ["Wildfire"]}}, "Ada")
         dense = engine.collection.dense()
         assert dense.filter(facets={"hazard": ["Wildfire"]}) == dense.filter(documents=[act.key]) != set()
         assert dense.filter(facets={"hazard": ["Flood"]}) == set()
@@ -112,7 +112,7 @@ def test_a_correction_is_in_chroma_at_once_and_takes_removed_values_away(workspa
 def test_whoever_reads_chroma_lets_it_go_as_soon_as_another_process_writes(workspace: Path, tmp_path: Path) -> None:
     (tmp_path / "new.txt").write_text("The harbour master closes the flood gate at a level of two metres. " * 8)
     add = (
-        "from ingestion.operations.documents import add_files; from tests.rag_engine.backends.test_chroma import *\n"
+        "from ingestion.acts.documents import add_files; from tests.rag_engine.backends.test_chroma import *\n"
         "with closing(Engine(read_config(Path(sys.argv[1])), embedder=CountingEmbedder())) as engine:\n"
         "    add_files(open_desk(engine, local_person('Ada')), [Path(sys.argv[2])])\n"
     )

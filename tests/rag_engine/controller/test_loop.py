@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rag_engine.config import ControllerConfig
 from rag_engine.controller.gather import begin, merge_evidence, search_on
 from rag_engine.controller.memory import Proposition, SubQuestion, WorkingMemory, place_of
-from rag_engine.controller.read import StatementReading
+from rag_engine.controller.statements import StatementReading
 from rag_engine.types.evidence import ControllerStep, Evidence
 from rag_engine.types.passage import Source
 from tests.rag_engine.conftest import make_evidence, make_source

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rag_engine.evaluation.metrics import Measured
+from rag_engine.evaluation.metric import Measured
 from rag_engine.evaluation.report import compare, write_report
 
 

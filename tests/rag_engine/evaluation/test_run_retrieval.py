@@ -15,7 +15,7 @@ from rag_engine.config import read_config
 from rag_engine.errors import InputError
 from rag_engine.evaluation.configurations import CONFIGURATIONS, Configuration, chosen_of
 from rag_engine.evaluation.datasets import Dataset, Query, read_dataset
-from rag_engine.evaluation.metrics import METRICS, best_of_documents, measure
+from rag_engine.evaluation.metric import METRICS, best_of_documents, measure
 from rag_engine.evaluation.run_retrieval import RetrievalReport, run_retrieval
 from rag_engine.evaluation.temporary_collection import remove_abandoned
 from tests.rag_engine.conftest import CountingEmbedder

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.backends.language_identification import identify_language
+from rag_engine.backends.identify_language import identify_language
 from rag_engine.config import DATA
 from rag_engine.geography import load_gazetteer
 from rag_engine.planning.ellipsis import find_ellipsis, load_follow_up_patterns

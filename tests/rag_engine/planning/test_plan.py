@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_engine import prompts
-from rag_engine.backends.language_identification import identify_language
+from rag_engine.backends.identify_language import identify_language
 from rag_engine.config import Config
 from rag_engine.errors import BackendError, InputError
 from rag_engine.geography import load_gazetteer

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.retrieval.profiles import paper_fusion, reciprocal_rank, weighted_fusion
+from rag_engine.retrieval.fuse_ranks import paper_fusion, reciprocal_rank, weighted_fusion
 from rag_engine.retrieval.scores import convex_mix, keyword_share
 
 rankings = st.lists(st.lists(st.integers(0, 30), unique=True, max_size=12), max_size=4)

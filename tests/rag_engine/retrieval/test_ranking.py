@@ -12,7 +12,7 @@ from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.protocols import Reranker
 from rag_engine.retrieval.ranking import Ranked, rank
-from rag_engine.retrieval.reranking import DEPTH
+from rag_engine.retrieval.rerank_passages import DEPTH
 from rag_engine.types.evidence import QueryPlan
 from rag_engine.types.passage import IndexListing
 from tests.rag_engine.conftest import AwayEmbedder

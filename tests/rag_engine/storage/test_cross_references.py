@@ -6,7 +6,7 @@ from rag_engine.chunking.indexed_text import child_id
 from rag_engine.config import ChunkingConfig
 from rag_engine.storage import schema as tables
 from rag_engine.storage.cross_references import placed_references, references
-from rag_engine.storage.deletion import erase
+from rag_engine.storage.erase_document import erase
 from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.rebuild import encode_again
 from rag_engine.storage.recovery import recover

@@ -8,7 +8,7 @@ from rag_engine.book_index.anchors import IndexRecord
 from rag_engine.book_index.matching import IndexedPassage
 from rag_engine.config import ChunkingConfig, ChunkSizes
 from rag_engine.storage import schema as tables
-from rag_engine.storage.deletion import erase
+from rag_engine.storage.erase_document import erase
 from rag_engine.storage.index_entries import (
     OWN_GLOSSARY,
     OWN_INDEX,

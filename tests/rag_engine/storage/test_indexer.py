@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rag_engine.config import ChunkingConfig
 from rag_engine.protocols import StorageBackends
 from rag_engine.retrieval.exact_search import nearest
-from rag_engine.storage.deletion import erase
+from rag_engine.storage.erase_document import erase
 from rag_engine.storage.indexer import Indexer, page_at
 from rag_engine.storage.rebuild import refill
 from rag_engine.storage.recovery import recover

@@ -12,7 +12,7 @@ from ingestion.file_names import slug_of
 from ingestion.metadata.term_matching import cut_words
 from rag_engine.text.analyzer import surface
 from rag_engine.text.folding import fold, fold_case, fold_in_place, fold_title
-from rag_engine.text.stopwords import listed_stopwords, stopwords
+from rag_engine.text.stop_words import listed_stopwords, stopwords
 
 
 @pytest.mark.parametrize(

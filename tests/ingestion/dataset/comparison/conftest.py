@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from ingestion.acts.context import ActContext, open_context
 from ingestion.add_files import add_paths
-from ingestion.operations.desk import Desk, open_desk
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
@@ -98,9 +98,9 @@ def engine(plans: Path, tmp_path: Path) -> Iterator[ComparingEngine]:
 
 
 @pytest.fixture
-def desk(engine: ComparingEngine) -> Desk:
+def context(engine: ComparingEngine) -> ActContext:
     """Return a desk at which nobody starts a worker."""
-    return replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
+    return replace(open_context(engine, LOCAL), start_worker=lambda _: None)
 
 
 @pytest.fixture

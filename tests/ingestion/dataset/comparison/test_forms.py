@@ -13,19 +13,19 @@ from typing import Any
 import openpyxl
 import pytest
 
-from ingestion.add_files import add_paths
-from ingestion.dataset.comparison.ask_cells import AskedCells, CellsRequest, ask_cells
-from ingestion.dataset.comparison.comparison import MOST_COLUMNS, Comparison, ComparisonColumn, extended
-from ingestion.dataset.comparison.store import ComparisonStore
-from ingestion.operations.comparisons import (
+from ingestion.acts.comparisons import (
     begin_comparison,
     continue_comparison,
     exported_comparison,
     extend_comparison,
     list_comparisons,
 )
-from ingestion.operations.desk import Desk
-from ingestion.operations.documents import erase
+from ingestion.acts.context import ActContext
+from ingestion.acts.documents import erase
+from ingestion.add_files import add_paths
+from ingestion.dataset.comparison.ask_cells import AskedCells, CellsRequest, ask_cells
+from ingestion.dataset.comparison.comparison import MOST_COLUMNS, Comparison, ComparisonColumn, extended
+from ingestion.dataset.comparison.store import ComparisonStore
 from rag_engine.answering.structured.answer_schema import AnswerSchema, parse_schema
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
@@ -108,36 +108,36 @@ def model(engine: ComparingEngine) -> FormModel:
 
 
 @pytest.fixture
-def begun(desk: Desk) -> Comparison:
-    return begin_comparison(desk, [QUESTION], "document", {}, form=SCHEMA)
+def begun(context: ActContext) -> Comparison:
+    return begin_comparison(context, [QUESTION], "document", {}, form=SCHEMA)
 
 
-def ask(desk: Desk, begun: Comparison) -> AskedCells:
+def ask(context: ActContext, begun: Comparison) -> AskedCells:
     columns = tuple(column.key for column in begun.columns)
     return ask_cells(
-        desk.engine, ComparisonStore(desk.engine.catalog), CellsRequest(begun.id, begun.questions, columns)
+        context.engine, ComparisonStore(context.engine.catalog), CellsRequest(begun.id, begun.questions, columns)
     )
 
 
-def workbook(desk: Desk, begun: Comparison) -> Any:
-    return openpyxl.load_workbook(io.BytesIO(exported_comparison(desk, begun.id)))
+def workbook(context: ActContext, begun: Comparison) -> Any:
+    return openpyxl.load_workbook(io.BytesIO(exported_comparison(context, begun.id)))
 
 
-def evidence(desk: Desk, begun: Comparison) -> dict[str, dict[str, Any]]:
+def evidence(context: ActContext, begun: Comparison) -> dict[str, dict[str, Any]]:
     """Return the rows of the evidence by the town of their column."""
-    head, *others = workbook(desk, begun)["Evidence"].iter_rows(values_only=True)
+    head, *others = workbook(context, begun)["Evidence"].iter_rows(values_only=True)
     rows = [dict(zip(head, row, strict=True)) for row in others]
     return {str(row["Column"]).removeprefix("Flood plan of "): row for row in rows}
 
 
 def test_each_document_fills_in_the_form_from_its_own_passages(
-    desk: Desk, begun: Comparison, model: WritingModel
+    context: ActContext, begun: Comparison, model: WritingModel
 ) -> None:
-    done = ask(desk, begun)
+    done = ask(context, begun)
     assert (done.asked, done.failed, done.counts) == (3, 0, {"answered": 2, "nothing found": 1})
     read = [[town for town in TOWNS if town in one] for one in model.read]
     assert sorted(town for [town] in read) == TOWNS
-    cells = ComparisonStore(desk.engine.catalog).require(begun.id).cells.values()
+    cells = ComparisonStore(context.engine.catalog).require(begun.id).cells.values()
     [milltown] = (cell for cell in cells if "4.5" in cell.text)
     assert milltown.short == "The mayor orders the evacuation; 4.5"
     assert milltown.text == "- The mayor orders the evacuation; 4.5 [Source 1]"
@@ -145,13 +145,15 @@ def test_each_document_fills_in_the_form_from_its_own_passages(
     assert Attribute("metres", 4.5) in milltown.records[0]
 
 
-def test_the_evidence_has_a_row_for_each_record_and_a_column_for_each_value(desk: Desk, begun: Comparison) -> None:
-    for record in desk.engine.collection.documents():
+def test_the_evidence_has_a_row_for_each_record_and_a_column_for_each_value(
+    context: ActContext, begun: Comparison
+) -> None:
+    for record in context.engine.collection.documents():
         known = replace(record.metadata, authority="Town Council", year=2021, licence="CC BY-NC-ND 4.0")
-        with desk.engine.catalog.begin() as connection:
+        with context.engine.catalog.begin() as connection:
             describe_document(connection, record.key, known)
-    ask(desk, begun)
-    found = evidence(desk, begun)
+    ask(context, begun)
+    found = evidence(context, begun)
     assert list(found["Cork"])[:7] == ["Question", "Column", "Status", "note", "measure", "metres", "Authority"]
     milltown = found["Milltown"]
     assert (milltown["measure"], milltown["metres"]) == ("The mayor orders the evacuation", 4.5)
@@ -167,61 +169,63 @@ def test_the_evidence_has_a_row_for_each_record_and_a_column_for_each_value(desk
     assert "left out" in found["Galway"]["Warnings"]
 
 
-def test_a_document_that_failed_is_asked_again(desk: Desk, begun: Comparison, model: WritingModel) -> None:
+def test_a_document_that_failed_is_asked_again(context: ActContext, begun: Comparison, model: WritingModel) -> None:
     model.failing = {"Galway": BackendError("too long")}
-    assert ask(desk, begun).failed == 1
+    assert ask(context, begun).failed == 1
     model.failing = {}
-    done = ask(desk, begun)
+    done = ask(context, begun)
     assert (done.asked, done.failed) == (1, 0)
 
 
-def test_without_a_model_no_form_is_begun_or_asked(desk: Desk, begun: Comparison, engine: ComparingEngine) -> None:
+def test_without_a_model_no_form_is_begun_or_asked(
+    context: ActContext, begun: Comparison, engine: ComparingEngine
+) -> None:
     engine.writer = None
     with pytest.raises(BackendError, match="need a language model"):
-        begin_comparison(desk, [QUESTION], "document", {}, form=SCHEMA)
+        begin_comparison(context, [QUESTION], "document", {}, form=SCHEMA)
     with pytest.raises(BackendError, match="need a language model"):
-        ask(desk, begun)
-    assert list_comparisons(desk) == [begun]
+        ask(context, begun)
+    assert list_comparisons(context) == [begun]
 
 
 def test_what_is_being_asked_of_a_document_while_it_is_erased_is_not_kept(
-    desk: Desk, begun: Comparison, model: WritingModel
+    context: ActContext, begun: Comparison, model: WritingModel
 ) -> None:
-    cork = desk.engine.catalog.find_document("cork.md").document_id
+    cork = context.engine.catalog.find_document("cork.md").document_id
 
     def erase_it() -> None:
         if "Cork" in model.read[-1]:
-            erase(desk, "cork.md")
+            erase(context, "cork.md")
 
     model.reading = erase_it
-    ask(desk, begun)
-    assert "Cork" not in evidence(desk, begun)
-    assert cork not in {column for _, column in ComparisonStore(desk.engine.catalog).require(begun.id).cells}
+    ask(context, begun)
+    assert "Cork" not in evidence(context, begun)
+    assert cork not in {column for _, column in ComparisonStore(context.engine.catalog).require(begun.id).cells}
 
 
 def test_a_record_of_any_length_and_signs_survives_the_catalog_and_fits_the_workbook(
-    desk: Desk, begun: Comparison
+    context: ActContext, begun: Comparison
 ) -> None:
-    ask(desk, begun)
-    store = ComparisonStore(desk.engine.catalog)
+    ask(context, begun)
+    store = ComparisonStore(context.engine.catalog)
     cell = next(cell for cell in store.require(begun.id).cells.values() if "4.5" in cell.text)
     text = "the evacuation _x0041_ \U0001f30a\x00 " + "orders the mayor " * 6_000
     hostile = replace(cell, records=((Attribute("measure", text), Attribute("metres", 4), Attribute("note", ("a",))),))
     store.put_cell(begun.id, hostile)
     assert store.require(begun.id).cells[hostile.question, hostile.column] == hostile
-    row = evidence(desk, begun)["Milltown"]
+    row = evidence(context, begun)["Milltown"]
     assert row["measure"].startswith("the evacuation _x005F_x0041_ \U0001f30a")
     assert (row["metres"], row["note"]) == (4, "a")
 
 
 @pytest.mark.parametrize("form", [None, replace(SCHEMA, most=3)])
 def test_a_comparison_is_continued_with_its_own_form_alone(
-    desk: Desk, begun: Comparison, form: AnswerSchema | None
+    context: ActContext, begun: Comparison, form: AnswerSchema | None
 ) -> None:
-    extend_comparison(desk, begun.id, ["Who orders the evacuation?"])
-    again = continue_comparison(desk, [QUESTION], "document", {}, form=SCHEMA)
+    extend_comparison(context, begun.id, ["Who orders the evacuation?"])
+    again = continue_comparison(context, [QUESTION], "document", {}, form=SCHEMA)
     assert (again.id, again.form, len(again.questions)) == (begun.id, SCHEMA, 2)
-    assert continue_comparison(desk, [QUESTION], "document", {}, form=form).id != begun.id
+    assert continue_comparison(context, [QUESTION], "document", {}, form=form).id != begun.id
 
 
 def test_a_form_is_filled_in_by_more_documents_than_a_table_of_answers_has(begun: Comparison) -> None:

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from rag_engine.answering.replies import language_warning, written_language
-from rag_engine.backends.language_identification import identify_language
+from rag_engine.backends.identify_language import identify_language
 from rag_engine.types.evidence import QueryPlan
 
 PLAN = QueryPlan("Wer erstellt den Hochwasserplan?", "de", ("hochwasserplan",))

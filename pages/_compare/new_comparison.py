@@ -1,0 +1,166 @@
+"""A new comparison: its questions, its columns, and its start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import streamlit as st
+
+from ingestion.acts.comparisons import ask_comparison, begin_comparison
+from ingestion.dataset.comparison.comparison import (
+    COUNTRY,
+    ColumnKind,
+    ComparisonColumn,
+    columns_of,
+    most_columns,
+    read_questions,
+    schema_questions,
+)
+from pages._shared import resources
+from pages._shared.elements import act_button, open_in_address
+from pages._shared.errors import show_errors
+from pages._shared.filter_widgets import count_active, display_text, draw_filters, offered_values
+from pages._shared.frame import show_opened
+from pages._shared.interface_language import _, to_translate
+from pages._shared.numbers_and_dates import counted, number
+from pages._uploads.schema_choice import draw_schema_choice
+from rag_engine.answering.structured.answer_schema import AnswerSchema
+from rag_engine.engine import Engine
+from rag_engine.filters import Filter
+
+COMPARISON = "comparison"
+_QUESTIONS = "compare questions"
+_KINDS: dict[ColumnKind, str] = {"document": to_translate("Documents"), "country": to_translate("Countries")}
+
+
+def draw_beginning(engine: Engine) -> None:
+    """Draw the form of a new comparison; without documents the way to add some."""
+    if not engine.collection.documents():
+        st.info(_("Nothing is indexed yet: there are no documents to compare."), icon=":material/inbox:")
+        st.page_link("pages/library.py", label=_("Add documents in the Library"), icon=":material/upload_file:")
+        return
+    st.markdown(
+        _(
+            "Ask documents or countries the same questions. Every cell has a short answer with its source, or says "
+            "that nothing was found and how much was searched."
+        )
+    )
+    with st.container(border=True):
+        questions, form = _draw_questions()
+        by: ColumnKind = st.segmented_control(
+            _("Columns"),
+            list(_KINDS),
+            default="document",
+            format_func=lambda kind: _(_KINDS[kind]),
+            key="compare by",
+            required=True,
+        )
+        active = count_active("compare")
+        set_filters = counted("Filters ({n} active)", "Filters ({n} active)", active)
+        with st.expander(set_filters if active else _("Filters"), icon=":material/filter_alt:", key="compare filters"):
+            wanted = draw_filters("compare", engine.collection.facets())
+        with show_errors():
+            found = columns_of(by, wanted, engine.collection.snapshot())
+            columns = _draw_column_choice(found, by)
+            _draw_start(questions, form, by, wanted, columns)
+
+
+def shown_columns(by: ColumnKind, columns: Iterable[ComparisonColumn]) -> dict[str, str]:
+    """Return the names of columns by their keys: titles, or countries in the reader's language."""
+    return {one.key: display_text(COUNTRY, one.key) if by == COUNTRY else one.label for one in columns}
+
+
+def _draw_column_choice(found: tuple[ComparisonColumn, ...], by: ColumnKind) -> list[str]:
+    """Draw the choice among columns and return the keys of those chosen; all where none is picked."""
+    kind, labels = _(_KINDS[by]), shown_columns(by, found)
+    # A key for each set of columns: a chosen one may not be offered any more.
+    key = f"compare only {by} {hash(found)}"
+    chosen = st.session_state.get(key, [])
+    picked = st.multiselect(
+        f"{kind} ({number(len(found))})",
+        offered_values(kind, list(labels), labels.__getitem__, key, chosen),
+        format_func=labels.__getitem__,
+        key=key,
+        placeholder=counted("The one that matches the filters", "All {n} that match the filters", len(found))
+        if found
+        else _("No matches"),
+        disabled=not found,
+    )
+    return list(picked or labels)
+
+
+def _draw_questions() -> tuple[tuple[str, ...], AnswerSchema | None]:
+    """Draw the questions, and return them with the form that every cell is to fill in, if any."""
+    questions = read_questions(
+        st.text_area(
+            _("Questions, one per line"),
+            key=_QUESTIONS,
+            placeholder="\n".join((_("Who pays for heat plans?"), _("Which body coordinates the response?"))),
+            height=130,
+            max_chars=20_000,
+            persist_state="session",
+        )
+    )
+    show_opened()
+    with st.expander(_("Questions from a form"), icon=":material/table:", key="compare form"):
+        st.caption(_("Adds a question for each field of the form. You can edit them above."))
+        schema = draw_schema_choice(_("Form"), "compare")
+        st.button(
+            _("Add questions"),
+            key="compare add schema",
+            icon=":material/playlist_add:",
+            disabled=schema is None,
+            on_click=_add_questions,
+            args=(schema,),
+        )
+        fills = st.toggle(
+            _("Fill in the form in every cell"),
+            key="compare fill form",
+            help=_("Each cell lists the records that its column states, with their pages. It needs a language model."),
+            disabled=schema is None,
+        )
+    return questions, schema if fills else None
+
+
+def _add_questions(schema: AnswerSchema) -> None:
+    lines = read_questions("\n".join((str(st.session_state.get(_QUESTIONS, "")), *schema_questions(schema))))
+    st.session_state[_QUESTIONS] = "\n".join(lines)
+
+
+def _draw_start(
+    questions: tuple[str, ...], form: AnswerSchema | None, by: ColumnKind, wanted: Filter, columns: list[str]
+) -> None:
+    if by == "country":
+        st.caption(_("Leave country names out of the questions: each column searches the documents about its country."))
+    most = most_columns(form)
+    if len(columns) > most:
+        st.caption(
+            _(
+                ":material/info: A comparison has at most {most} columns, and {columns} are selected. "
+                "Narrow them down with a filter, or pick some."
+            ).format(most=number(most), columns=number(len(columns)))
+        )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        ready = bool(questions) and 0 < len(columns) <= most
+        if act_button(
+            "begin_comparison",
+            _("Start comparison"),
+            type="primary",
+            key="compare start",
+            icon=":material/play_arrow:",
+            disabled=not ready,
+        ):
+            begun = begin_comparison(resources.context(), questions, by, wanted, only=columns, form=form)
+            ask_comparison(resources.context(), begun.id)
+            open_in_address(COMPARISON, begun.id)
+            st.rerun()
+        if ready:
+            st.caption(_size(len(questions), len(columns)), width="content")
+
+
+def _size(questions: int, columns: int) -> str:
+    """Return "2 questions × 3 columns = 6 cells"."""
+    rows = counted("{n} question", "{n} questions", questions)
+    across = counted("{n} column", "{n} columns", columns)
+    cells = counted("{n} cell", "{n} cells", questions * columns)
+    return f"{rows} × {across} = {cells}"

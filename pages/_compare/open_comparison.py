@@ -1,0 +1,241 @@
+"""The comparison that is open: its table with the progress of its runs, and what can be done to it."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Literal
+
+import streamlit as st
+
+from ingestion.acts.comparisons import (
+    ask_columns_again,
+    ask_comparison,
+    comparison_runs,
+    exported_comparison,
+    extend_comparison,
+    find_comparison,
+    shrink_comparison,
+)
+from ingestion.dataset.comparison.comparison import (
+    CellPlace,
+    Comparison,
+    columns_of,
+    outdated_columns,
+    present_columns,
+    read_questions,
+)
+from ingestion.file_names import download_name
+from pages._compare.cell import CELL, draw_cell
+from pages._compare.earlier_comparisons import draw_naming, draw_undo, note_removed
+from pages._compare.new_comparison import COMPARISON, shown_columns
+from pages._compare.table import draw_table
+from pages._shared import resources
+from pages._shared.elements import act_button, base_address, draw_download, draw_heading, open_in_address
+from pages._shared.errors import show_errors
+from pages._shared.filter_widgets import WORDING, draw_filters, offered_values
+from pages._shared.interface_language import _
+from pages._shared.jobs import draw_runs_of
+from pages._shared.numbers_and_dates import counted, number
+
+_POLL_SECONDS = 2.0
+# A table of six columns wants the room beside it.
+_WIDE = '<style>[data-testid="stMainBlockContainer"] { padding-inline: clamp(1rem, 2.2vw, 5rem); }</style>'
+_CELL = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})")
+
+
+def current_comparison() -> Comparison | None:
+    """Return the comparison that the address names, None where there is none."""
+    return find_comparison(resources.context(), st.query_params.get(COMPARISON, ""))
+
+
+def draw_comparison(comparison: Comparison) -> None:
+    """Draw the comparison, and over it the cell that the address names."""
+    id = comparison.id
+    st.html(_WIDE)
+    draw_heading(comparison.name, COMPARISON, of_page=True)
+    draw_undo(id)
+    active = [job for job in comparison_runs(resources.context(), id) if job.active]
+    _draw_acts(comparison, idle=not active)
+    draw_runs_of(lambda job: job.kind == "compare" and job.arguments.get("comparison") == id)
+    # The table follows the run; what is around it does not have to be drawn again for that.
+    st.fragment(_draw_cells, run_every=_POLL_SECONDS if active else None)(id)
+    _draw_open_cell(comparison)
+
+
+def _draw_cells(id: str) -> None:
+    comparison = find_comparison(resources.context(), id)
+    if comparison is None:
+        st.rerun()
+    st.caption(f"{comparison.describe(WORDING).capitalize()}.")
+    draw_table(comparison, _notes(comparison), _asking(comparison), _open_cell)
+    if CELL in st.query_params and st.session_state.pop("comparison cell clicked", False):
+        # A dialog belongs to the whole page: drawn by this part it would go when the table is drawn again.
+        st.rerun()
+
+
+def _open_cell(row: int, column: int) -> None:
+    open_in_address(CELL, f"{row}.{column}")
+    st.session_state["comparison cell clicked"] = True
+
+
+def _draw_open_cell(comparison: Comparison) -> None:
+    named = _CELL.fullmatch(st.query_params.get(CELL, ""))
+    row, column = (int(named[1]), int(named[2])) if named else (len(comparison.questions), 0)
+    if row < len(comparison.questions) and column < len(comparison.columns):
+        question, chosen = comparison.questions[row], comparison.columns[column]
+        asking = (question, chosen.key) in _asking(comparison)
+        draw_cell(comparison, question, chosen, asking=asking, present=chosen.key in _present(comparison))
+
+
+def _notes(comparison: Comparison) -> dict[str, str]:
+    """Return what is to be known of columns: that they have gone, or that their documents have changed."""
+    present, outdated = _present(comparison), _outdated(comparison)
+    gone = {one.key: _("No longer in the collection.") for one in comparison.columns if one.key not in present}
+    return gone | dict.fromkeys(outdated, _("Its documents have changed."))
+
+
+def _outdated(comparison: Comparison) -> frozenset[str]:
+    return outdated_columns(comparison, resources.engine().collection.snapshot())
+
+
+def _present(comparison: Comparison) -> frozenset[str]:
+    return present_columns(comparison, resources.engine().collection.snapshot())
+
+
+def _asking(comparison: Comparison) -> set[CellPlace]:
+    """Return the places that runs are still to ask."""
+    left = set(comparison.open_places)
+    return {
+        (question, column)
+        for job in comparison_runs(resources.context(), comparison.id)
+        if job.active
+        for question in job.arguments["questions"]
+        for column in job.arguments["columns"]
+        if (question, column) in left
+        or ((cell := comparison.cells.get((question, column))) and cell.asked < job.arguments["since"])
+    }
+
+
+def _draw_acts(comparison: Comparison, *, idle: bool) -> None:
+    """Draw what can be done with the whole comparison."""
+    id = comparison.id
+    with st.container(horizontal=True, vertical_alignment="center", key="comparison-acts"):
+        if idle:
+            _draw_asking(comparison)
+        draw_download(
+            _("Excel workbook"),
+            partial(exported_comparison, resources.context(), id, base_address("/compare"), WORDING),
+            f"{download_name(comparison.name, 'comparison')}.xlsx",
+            "comparison export",
+            icon=":material/table_view:",
+            type="secondary",
+        )
+        with st.popover(_("Add"), icon=":material/add:", type="tertiary", key="comparison add"):
+            _draw_additions(comparison)
+        with st.popover(_("Remove"), icon=":material/remove:", type="tertiary", key="comparison take out"):
+            _draw_removals(comparison)
+        draw_naming(comparison)
+
+
+def _draw_asking(comparison: Comparison) -> None:
+    """Draw how to ask what is open, and once more what has other documents by now."""
+    present, outdated = _present(comparison), _outdated(comparison)
+    left = [place for place in comparison.open_places if place[1] in present]
+    label = counted("Ask {n} open cell", "Ask {n} open cells", len(left))
+    if left and act_button(
+        "ask_comparison", label, key="comparison ask open", type="primary", icon=":material/play_arrow:"
+    ):
+        ask_comparison(resources.context(), comparison.id)
+        st.rerun()
+    if outdated and act_button(
+        "ask_columns_again",
+        counted("Ask {n} changed column again", "Ask {n} changed columns again", len(outdated)),
+        key="comparison outdated",
+        icon=":material/refresh:",
+        help=_("Documents were added or removed since these columns were asked."),
+    ):
+        ask_columns_again(resources.context(), comparison.id, outdated)
+        st.rerun()
+
+
+def _draw_additions(comparison: Comparison) -> None:
+    """Draw how to add questions and columns; only what is new is asked."""
+    key = f"comparison more {comparison.id}"
+    questions = read_questions(st.text_area(_("Questions, one per line"), key=f"{key} questions", height=100))
+    snapshot = resources.engine().collection.snapshot()
+    with show_errors():
+        by_document = comparison.by == "document"
+        wanted = comparison.wanted
+        if by_document:
+            with st.expander(_("Filters"), icon=":material/filter_alt:"):
+                wanted = draw_filters(f"{key} filter", snapshot.facets)
+        known = {column.key for column in comparison.columns}
+        found = tuple(one for one in columns_of(comparison.by, wanted, snapshot) if one.key not in known)
+        labels = shown_columns(comparison.by, found)
+        kind, place = _("Documents") if by_document else _("Countries"), f"{key} columns {hash(found)}"
+        picked = st.multiselect(
+            kind,
+            offered_values(kind, list(labels), labels.__getitem__, place, st.session_state.get(place, [])),
+            format_func=labels.__getitem__,
+            key=place,
+            placeholder=_("Choose from {n}").format(n=number(len(found))) if found else _("No other matches"),
+            disabled=not found,
+        )
+        if act_button(
+            "extend_comparison",
+            _("Add and ask"),
+            key=f"{key} button",
+            type="primary",
+            disabled=not questions and not picked,
+        ):
+            if picked:
+                extend_comparison(resources.context(), comparison.id, questions, wanted, only=picked)
+            else:
+                extend_comparison(resources.context(), comparison.id, questions)
+            ask_comparison(resources.context(), comparison.id)
+            st.rerun()
+
+
+def _draw_removals(comparison: Comparison) -> None:
+    """Draw how to remove a question or a column with its cells."""
+    labels = shown_columns(comparison.by, comparison.columns)
+    question = st.selectbox(
+        _("Question"),
+        comparison.questions,
+        index=None,
+        placeholder=_("Choose a question"),
+        key="comparison remove question",
+    )
+    column = st.selectbox(
+        _("Column"),
+        list(labels),
+        index=None,
+        format_func=labels.__getitem__,
+        placeholder=_("Choose a column"),
+        key="comparison remove column",
+    )
+    for what, label, chosen, left in (
+        ("question", _("Remove question"), question, len(comparison.questions)),
+        ("column", _("Remove column"), column, len(comparison.columns)),
+    ):
+        act_button(
+            "shrink_comparison",
+            label,
+            key=f"comparison remove {what} now",
+            icon=":material/delete:",
+            disabled=not chosen or left < 2,
+            on_click=_shrink,
+            args=(comparison.id, what),
+        )
+
+
+def _shrink(id: str, what: Literal["question", "column"]) -> None:
+    """Remove what is chosen. It is read at the click, which may come before the page was drawn with it."""
+    chosen = st.session_state[f"comparison remove {what}"]
+    if not chosen:
+        return
+    with show_errors():
+        said = _("Question removed.") if what == "question" else _("Column removed.")
+        note_removed(said, shrink_comparison(resources.context(), id, **{what: chosen}))
+        open_in_address(CELL)
