@@ -52,7 +52,7 @@ def add(
 def how_far(now: Progress, seconds: float) -> str:
     """Return the text of an addition's progress bar: files done, pages a second, the file at hand.
 
-    >>> from ingestion.types import Progress
+    >>> from ingestion.types.run import Progress
     >>> how_far(Progress(2, 9, 0, 0, "act.pdf", pages=30), seconds=10)
     '2 of 9 files, 3.0 pages/s  act.pdf'
     """

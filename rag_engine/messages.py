@@ -47,7 +47,10 @@ class Message(str):
     def __get_pydantic_core_schema__(cls, _source: object, _handler: object) -> CoreSchema:
         """Have records hold a message with its template."""
         writing = core_schema.plain_serializer_function_ser_schema(with_templates)
-        return core_schema.no_info_plain_validator_function(_validated, serialization=writing)
+        shown = core_schema.str_schema()
+        return core_schema.no_info_plain_validator_function(
+            _validated, serialization=writing, json_schema_input_schema=shown
+        )
 
 
 # A message that says nothing.

@@ -121,7 +121,7 @@ def delete_backup(context: ActingPlace, name: str) -> None:
 
 @act("admin", "Restoring a backup")
 def restore(context: ActingPlace, archive: Path, *, progress: Shown = lambda *_: None) -> Restored:
-    """Make the workspace of the desk from an archive; its folder is empty or not there.
+    """Make the workspace of the context from an archive; its folder is empty or not there.
 
     The indexes are made from the catalog and the vectors of the archive, and nothing is encoded again. An archive may
     come from a stranger: settings that name a server are not kept, and runs that had not ended are cancelled.

@@ -39,8 +39,8 @@ def reset_setting(context: ActingPlace, name: str, author: str) -> None:
 def describe_effect(setting: Setting, context: ActContext | None = None, wording: Wording = ENGLISH) -> str:
     """Return, in words, when a change of a setting takes effect.
 
-    With a desk, it adds the cost of building the index again for its documents. The duration is known if it was built
-    before.
+    With an opened workspace, it adds the cost of building the index again for its documents. The duration is known
+    if it was built before.
     """
     message, counted = wording.message, wording.counted
     words = {

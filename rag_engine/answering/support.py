@@ -1,10 +1,7 @@
 """Support of each sentence of an answer by the passages that it cites.
 
-A sentence is compared with the nearest part of its sources. Evidence gives a score for each label:
-
-- numbers, dates, places and names that the sources do not have
-- denials, and claims beyond the sources
-- the nearness of the two in words and meaning
+A sentence is compared with the nearest part of its sources. Evidence gives a score for each label: numbers, dates,
+places and names that the sources lack; denials and claims beyond the sources; nearness in words and meaning.
 
 The weights are fitted by benchmarks/answers/support.py, which also measures how often the label is right. If a judge
 model is asked as well, its label counts.

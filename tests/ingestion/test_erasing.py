@@ -359,9 +359,9 @@ def test_an_erasure_that_was_killed_can_be_repeated_by_name(workspace: Path, ste
 def test_an_erasure_whose_process_was_killed_is_interrupted_in_the_log_until_it_is_finished(workspace: Path) -> None:
     killed = (
         "import os, sys; from pathlib import Path; from ingestion.acts import documents\n"
-        "from tests.ingestion.test_erasing import desk_of, open_engine\n"
+        "from tests.ingestion.test_erasing import context_of, open_engine\n"
         "documents._forget = lambda *_, **__: os.kill(os.getpid(), 9)\n"
-        "documents.erase(desk_of(open_engine(Path(sys.argv[1]))), 'own.md')\n"
+        "documents.erase(context_of(open_engine(Path(sys.argv[1]))), 'own.md')\n"
     )
     subprocess.run([sys.executable, "-c", killed, str(workspace)], check=False)
     with closing(open_engine(workspace)) as engine:

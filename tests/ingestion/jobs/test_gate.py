@@ -57,7 +57,7 @@ def _engine(workspace: Path) -> Engine:
 
 @pytest.fixture
 def context(accepted: Path, tmp_path: Path) -> Iterator[ActContext]:
-    """Return a desk at a copy of it, at which nobody starts a worker."""
+    """Return a context at a copy of it, in which nobody starts a worker."""
     engine = _engine(Path(shutil.copytree(accepted, tmp_path / "workspace")))
     yield replace(open_context(engine, LOCAL), start_worker=lambda _: None)
     engine.close()

@@ -37,7 +37,7 @@ from pathlib import Path
 from ingestion.config import IngestionConfig
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_store import SourceStore
-from ingestion.source_lists.read_workbook import read_seeds
+from ingestion.source_lists.read_workbook import read_source_list
 from ingestion.status.source_status import funnel
 from ingestion.tools import open_tools
 from ingestion.types.run import RunRequest
@@ -48,7 +48,7 @@ from tests.rag_engine.conftest import CountingEmbedder
 workspace, folder = map(Path, sys.argv[1:])
 engine = Engine(read_config(workspace), embedder=CountingEmbedder())
 store = SourceStore(engine.catalog)
-store.add(read_seeds(folder, store.sources()).new)
+store.add(read_source_list(folder, store.sources()).new)
 with open_tools(engine, IngestionConfig(use_model=False)) as tools:
     summaries = run_phases(store, engine, tools, RunRequest())
 records = store.records().values()

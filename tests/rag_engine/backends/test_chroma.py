@@ -114,7 +114,7 @@ def test_whoever_reads_chroma_lets_it_go_as_soon_as_another_process_writes(works
     add = (
         "from ingestion.acts.documents import add_files; from tests.rag_engine.backends.test_chroma import *\n"
         "with closing(Engine(read_config(Path(sys.argv[1])), embedder=CountingEmbedder())) as engine:\n"
-        "    add_files(open_desk(engine, local_person('Ada')), [Path(sys.argv[2])])\n"
+        "    add_files(open_context(engine, local_person('Ada')), [Path(sys.argv[2])])\n"
     )
     with closing(Engine(read_config(workspace), embedder=CountingEmbedder())) as engine:
         paper = engine.retrieval(profile="paper", similarity_floor=0.0)

@@ -99,7 +99,7 @@ def engine(plans: Path, tmp_path: Path) -> Iterator[ComparingEngine]:
 
 @pytest.fixture
 def context(engine: ComparingEngine) -> ActContext:
-    """Return a desk at which nobody starts a worker."""
+    """Return a context in which nobody starts a worker."""
     return replace(open_context(engine, LOCAL), start_worker=lambda _: None)
 
 
