@@ -99,7 +99,7 @@ def draw_rows(report: SourceListReport) -> None:
     if report.corrected:
         st.markdown(_(":material/edit: **Corrected addresses**"))
         draw_table([_source(one) for one in report.corrected], "listed corrected", _("Sources with new addresses"), 200)
-    draw_rejected(report.refused)
+    draw_refused(report.refused)
     for warning in report.warnings[:_WARNINGS]:
         st.caption(f":material/info: {escape(show(warning))}")
     if len(report.warnings) > _WARNINGS:
@@ -108,7 +108,7 @@ def draw_rows(report: SourceListReport) -> None:
             st.text("\n".join(map(show, report.warnings[_WARNINGS:])))
 
 
-def draw_rejected(refused: Sequence[RefusedRow]) -> None:
+def draw_refused(refused: Sequence[RefusedRow]) -> None:
     """Draw refused rows with their place and the reason."""
     if refused:
         st.markdown(
@@ -178,7 +178,7 @@ def draw_discovery() -> None:
 def _draw_found(report: SourceListReport) -> None:
     for warning in report.warnings:
         st.caption(f":material/info: {escape(show(warning))}")
-    draw_rejected(report.refused)
+    draw_refused(report.refused)
     if not report.new:
         nothing = counted(
             "Nothing new: {n} entry is already on the list.",
@@ -228,7 +228,7 @@ _TYPES = [
     "pdf", "docx", "docm", "pptx", "pptm", "xlsx", "xlsm", "odt", "odp", "ods", "epub", "rtf", "html", "htm", "xhtml",
     "md", "txt", "doc", "ppt", "xls",
 ]  # fmt: skip
-_REJECTED = "documents refused"
+_REFUSED = "documents refused"
 
 
 def draw_document_upload() -> None:
@@ -256,10 +256,10 @@ def draw_document_upload() -> None:
             report = sources.add_own_files(resources.context(), [(file.name, file) for file in files])
             let_go(f"document upload {batch}")
             _remember_added(len(report.new))
-            st.session_state[_REJECTED] = report.refused
+            st.session_state[_REFUSED] = report.refused
             st.session_state["document batch"] = batch + 1
             st.rerun()
-    draw_rejected(st.session_state.get(_REJECTED, ()))
+    draw_refused(st.session_state.get(_REFUSED, ()))
 
 
 def _remember_added(count: int, corrected: int = 0) -> None:

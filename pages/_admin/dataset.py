@@ -11,7 +11,7 @@ from ingestion.acts.dataset import exported_bytes
 from ingestion.dataset.corrections import CorrectionReport
 from ingestion.status.document_fields import shown_values
 from ingestion.status.source_status import is_document
-from pages._admin.add_sources import draw_rejected
+from pages._admin.add_sources import draw_refused
 from pages._admin.field_editor import draw_applied
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
@@ -134,6 +134,6 @@ def _draw_report(report: CorrectionReport) -> None:
     ]
     if rows:
         draw_table(rows, "changes", _("Values that would change"), 360)
-    draw_rejected(report.refused)
+    draw_refused(report.refused)
     for warning in report.warnings:
         st.caption(f":material/info: {escape(show(warning))}")
