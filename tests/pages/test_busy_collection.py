@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from ingestion.jobs.queue import JobQueue
 from ingestion.types.run import Progress
 from pages._shared import resources
+from rag_engine.errors import WorkspaceError
 from rag_engine.workspace import find_writer
 from tests.conftest import ROOT
 from tests.pages.conftest import Start
@@ -123,7 +124,13 @@ def test_an_addition_that_waits_for_the_writer_says_so_in_the_language(
 ) -> None:
     browser(monkeypatch, "fr-FR")
     app = start(own)
-    waits = f"Workspace {own} is being written by process 4121 since 14:02:11. Wait until it is done, or stop it."
+    waits = WorkspaceError(
+        "Workspace {workspace} is being written by process {process} since {since}.",
+        help="Wait until it is done, or stop it.",
+        workspace=own,
+        process=4121,
+        since="14:02:11",
+    ).message
     queue = JobQueue(resources.engine().catalog)
     queue.queue("add", {"paths": ["plan.pdf"]})
     job = queue.next()

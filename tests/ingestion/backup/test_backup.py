@@ -86,7 +86,7 @@ def test_nothing_of_a_running_process_and_no_index_is_in_a_backup(workspace: Pat
         tops = {name.split("/")[0] for name in packed.namelist()}
         assert json.loads(packed.read("manifest.json"))["version"] == sextant_version()
     assert tops == {
-        "catalog.sqlite", "files", "manifest.json", "records.sqlite", "settings.toml", "vectors",
+        "catalog.sqlite", "files", "manifest.json", "pages", "records.sqlite", "settings.toml", "vectors",
     }  # fmt: skip
 
 
