@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -109,11 +108,6 @@ def open_tools(engine: Engine, config: IngestionConfig, *, again: bool = False) 
     with ExitStack() as stack:
         named = named_places(source.url for source in SourceStore(engine.catalog).sources() if not source.parent)
         web = stack.enter_context(open_web(config, named))
-        # Remove what a killed worker left half fetched.
-        shutil.rmtree(folders.licence_checks(workspace), ignore_errors=True)
-        if folders.downloads(workspace).is_dir():
-            for path in folders.downloads(workspace).glob(".*"):
-                path.unlink()
         cached = stack.enter_context(closing(CachedWeb(web, folders.pages(workspace))))
         browsers: list[Browser | None] = []
         lock = threading.Lock()

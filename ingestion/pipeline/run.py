@@ -6,6 +6,7 @@ outcome. Nothing else is remembered, so that a run can be broken off at any inst
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
@@ -13,6 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from ingestion.phases.definition import CollectionPhase, CollectionRun, SourcePhase, attempt, source_progress
@@ -25,7 +27,7 @@ from ingestion.tools import Tools
 from ingestion.types.outcome import Outcome
 from ingestion.types.run import PHASES, ControlSignal, Phase, PhaseSummary, Progress, RunRequest
 from ingestion.web.urls import normal_url
-from ingestion.workspace import refused
+from ingestion.workspace import downloads, licence_checks, refused
 from rag_engine.engine import Engine
 
 # How often it is looked whether the run shall end, while something is being worked on.
@@ -46,6 +48,7 @@ def run_phases(
     A signal to pause ends the run after the sources that are being worked on; one to cancel breaks these off.
     """
     chosen = tuple(phase for phase in PHASES if phase in request.phases)
+    _remove_half_fetched(tools.workspace)
     run = _Run(store, engine, tools, request, progress, signal)
     on_the_web = {phase for phase in PHASES if find_phase(phase).on_the_web}
     while True:
@@ -60,6 +63,14 @@ def run_phases(
         if phase not in on_the_web and not signal():
             run.run_phase(phase)
     return run.summaries()
+
+
+def _remove_half_fetched(workspace: Path) -> None:
+    """Remove what a killed run was fetching; there is one run at a time, and no other job fetches."""
+    shutil.rmtree(licence_checks(workspace), ignore_errors=True)
+    if downloads(workspace).is_dir():
+        for path in downloads(workspace).glob(".*"):
+            path.unlink()
 
 
 def pass_phases(record: SourceRecord, phases: Sequence[Phase], tools: Tools) -> SourceRecord:

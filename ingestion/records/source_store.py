@@ -39,7 +39,7 @@ from rag_engine.errors import InputError
 from rag_engine.messages import NO_MESSAGE, Message, change_texts, dump_json, load_json
 from rag_engine.storage.catalog import Catalog
 from rag_engine.storage.log import LogLine, add_lines, forget_lines, latest_lines, read_lines
-from rag_engine.storage.records import body_of, delete_record, reading, write_record, writing
+from rag_engine.storage.records import bodies, body_of, delete_record, reading, write_record, writing
 from rag_engine.storage.schema import MessageText, documents
 from rag_engine.text.control_characters import without_direction_marks
 from rag_engine.types.document import DocumentRecord
@@ -420,9 +420,14 @@ class SourceStore:
             write_record(connection, _DESCRIPTION, record.code, body)
 
     def forget_description(self, code: str) -> None:
-        """Remove the description of a document that was erased."""
+        """Remove the description of a document that was erased, and from others that they copy it."""
         with writing(self._catalog.workspace) as connection:
             delete_record(connection, _DESCRIPTION, code)
+            for other, body in bodies(connection, _DESCRIPTION).items():
+                rows = load_json(body)
+                left = [row for row in rows if getattr(_outcome(row).evidence, "duplicate_of", "") != code]
+                if len(left) < len(rows):
+                    write_record(connection, _DESCRIPTION, other, dump_json(left))
         with self._catalog.begin() as connection:
             connection.execute(sql.delete(kept).where(kept.c.code == code))
 

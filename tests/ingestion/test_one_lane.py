@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ingestion import workspace as paths
 from ingestion.acts import documents, runs
 from ingestion.acts.context import ActContext, open_context
 from ingestion.acts.corrections import correct, find_described
@@ -120,6 +121,29 @@ def test_an_added_copy_is_indexed_and_what_it_copies_is_named(context: ActContex
     assert "nearly the same text as flood.md" in _add(context, tmp_path, "arden.md", f"{PLAN}\nMilltown.").reason
     # Its own former text is no copy.
     assert "text as flood.md" not in _add(context, tmp_path, "flood.md", f"{PLAN}\nBridgeford.").reason
+
+
+def test_a_document_says_no_longer_that_it_copies_one_that_was_erased(context: ActContext, tmp_path: Path) -> None:
+    for name, text in (("flood.md", PLAN), ("arden.md", f"{PLAN}\nMilltown.")):
+        _add(context, tmp_path, name, text)
+    assert documents.erase(context, "flood.md").left_behind == ()
+    [copy] = context.store.describe(context.engine.collection.documents())
+    assert "deduplication" not in copy.outcomes
+    assert copy.outcomes["quality"].passes
+
+
+def test_an_addition_leaves_what_a_run_is_fetching_and_a_run_removes_what_a_killed_one_left(
+    context: ActContext, tmp_path: Path
+) -> None:
+    half = [paths.downloads(context.workspace) / ".half", paths.licence_checks(context.workspace) / "page.pdf"]
+    for file in half:
+        file.parent.mkdir(parents=True)
+        file.write_bytes(b"%PDF")
+    _add(context, tmp_path, "plan.md", PLAN)
+    assert [file.exists() for file in half] == [True, True]
+    runs.run(context, RunRequest())
+    work(context.engine)
+    assert [file.exists() for file in half] == [False, False]
 
 
 def test_nothing_that_the_phases_found_outlives_an_added_document(context: ActContext, tmp_path: Path) -> None:
