@@ -96,7 +96,7 @@ _ENDINGS: Mapping[ControlSignal, RunStatus] = {"": "done", "pause": "paused", "c
 
 
 def _try(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    """Return the result of the action, begun again while another process writes; empty if cancelled."""
+    """Return the result of the job, begun again while another process writes; empty if cancelled."""
     while not pulse.cancelled.is_set():
         try:
             if job.kind != "rebuild" and unfinished_erasures(context := open_context(engine, local_person())):
@@ -260,7 +260,7 @@ def _is_there(engine: Engine, queued: str) -> bool:
 
 
 @_carries_out("relabel")
-def _relabel(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:  # noqa: ARG001 - as every action
+def _relabel(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:  # noqa: ARG001 - as every job
     return [{"documents": relabel(open_context(engine, job.person), job.arguments["documents"])}]
 
 

@@ -59,7 +59,7 @@ def system_user() -> str:
 
 @act("curator", "Starting a run")
 def queue_job(context: ActContext, kind: str, arguments: Mapping[str, object]) -> Job:
-    """Have the worker carry out an action that is not under way."""
+    """Have the worker carry out a job that is not under way."""
     id = context.jobs.queue(kind, arguments, context.person)
     context.start_worker(context.workspace)
     queued = context.jobs.find(id)
@@ -69,7 +69,7 @@ def queue_job(context: ActContext, kind: str, arguments: Mapping[str, object]) -
 
 @act("curator", "Starting a run")
 def queue_once(context: ActContext, kind: str, arguments: Mapping[str, object]) -> Job:
-    """Have the worker carry out an action that keeps its finished parts.
+    """Have the worker carry out a job that keeps its finished parts.
 
     A run of the same arguments that is under way serves as well, and continues where it was paused.
     """

@@ -124,8 +124,8 @@ def _index_of(reading: FileReading, numbers: PageNumbers | None, *, own: bool = 
     if unread and not indexed:
         warnings.append(
             Message(
-                f"The last pages ({_shown(unread)}) are pictures that could not be read; "
-                "an index on them was not found."
+                "The last pages ({pages}) are pictures that could not be read; an index on them was not found.",
+                pages=_shown(unread),
             )
         )
     if len(glossary) > _FEWEST_RECORDS:
@@ -239,7 +239,14 @@ def _beyond(records: Sequence[IndexRecord], pages: int) -> list[Message]:
     if not lost:
         return []
     named = "; ".join(lost[:3])
-    return [Message(f"{len(lost)} entries name pages that are not among the {pages} of the file: {named}.")]
+    return [
+        Message(
+            "{count} entries name pages that are not among the {pages} of the file: {named}.",
+            count=len(lost),
+            pages=pages,
+            named=named,
+        )
+    ]
 
 
 def _shown(pages: Sequence[int]) -> str:

@@ -98,7 +98,9 @@ def within(drafts: Iterable[DraftBlock], most: int) -> tuple[list[DraftBlock], b
 
 def too_long(most: int) -> Message:
     """Return the warning that only the beginning of a document was read."""
-    return Message(f"Only its first {most:,} characters were read and can be found; split it into smaller files.")
+    return Message(
+        "Only its first {most:,} characters were read and can be found; split it into smaller files.", most=most
+    )
 
 
 def assemble(drafts: Iterable[DraftBlock]) -> tuple[str, tuple[Line, ...], tuple[Block, ...]]:

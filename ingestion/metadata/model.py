@@ -62,7 +62,7 @@ class _ReplyReader:
         """Return a value with the sentence of its quotation; none, and a warning, if the text lacks it."""
         place = self._find(quote)
         if place is None:
-            self.drop(field, value, "its quotation is not in the text")
+            self.drop(field, value, Message("its quotation is not in the text"))
             return []
         sentence = self._text.at(*place)
         return [FieldValue(field, value, "model", sentence.text, sentence.page, sure)]
@@ -71,9 +71,12 @@ class _ReplyReader:
         """Return a value that the text itself prints, with its sentence; none, and a warning, if it does not."""
         return self.quoted(field, value, value, _PRINTED)
 
-    def drop(self, field: FieldName, value: str, why: str) -> None:
+    def drop(self, field: FieldName, value: str, why: Message) -> None:
         """Say why a value is left out."""
-        self.warnings.append(Message(f"The model's {field} {one_line(value, limit=60)!r} was left out: {why}."))
+        said = one_line(value, limit=60)
+        self.warnings.append(
+            Message("The model's {field} {value!r} was left out: {why}.", field=field, value=said, why=why)
+        )
 
     def numbers_missing(self, prose: str) -> list[str]:
         """Return the numbers of a text that the document does not have."""
@@ -115,16 +118,17 @@ def ask_model(
         try:
             reply = language_model.complete_json(rules, user, schema, seconds=seconds)
         except BackendError as error:
-            fault: str = error.message
+            fault = error.message
             if isinstance(error, ModelTimeoutError):
-                warnings.append(Message(f"Model {language_model.name}: {fault}"))
+                warnings.append(Message("Model {name}: {fault}", name=language_model.name, fault=fault))
                 break
         else:
             missing = [key for key in ("title", "document_type", "description") if key not in reply]
             if not missing:
                 return reply, tuple(warnings)
-            fault = f"the answer has no {', '.join(missing)}"
-        warnings.append(Message(f"Model {language_model.name}, attempt {attempt}: {fault}"))
+            fault = Message("the answer has no {fields}", fields=", ".join(missing))
+        tried = {"name": language_model.name, "attempt": attempt, "fault": fault}
+        warnings.append(Message("Model {name}, attempt {attempt}: {fault}", **tried))
         user = description_message(cleaned, title, fault=fault)
     return None, tuple(warnings)
 
@@ -171,7 +175,8 @@ def _labelled(name: FieldName, entry: tuple[str, str], taxonomy: Taxonomy, reade
     known = {fold(one): one for one in taxonomy.labels(name)}
     if found := known.get(fold(label.strip())):
         return reader.quoted(name, found, quote)
-    reader.warnings.append(Message(f"The model gave {name} the unknown label {one_line(label, limit=60)!r}."))
+    said = one_line(label, limit=60)
+    reader.warnings.append(Message("The model gave {field} the unknown label {label!r}.", field=name, label=said))
     return []
 
 
@@ -179,7 +184,8 @@ def _countries(entries: Sequence[tuple[str, str]], gazetteer: Gazetteer, reader:
     for name, quote in entries:
         country = canonical_country(name, gazetteer)
         if country is None:
-            reader.warnings.append(Message(f"The model named {one_line(name, limit=60)!r}, which is no country."))
+            said = one_line(name, limit=60)
+            reader.warnings.append(Message("The model named {name!r}, which is no country.", name=said))
         else:
             yield from reader.quoted("countries", country, quote)
 
@@ -188,7 +194,7 @@ def _title(entry: tuple[str, str], reader: _ReplyReader) -> list[FieldValue]:
     """Return a title that is printed in the document."""
     answered = one_line(entry[0])
     if answered and not looks_like_title(answered):
-        reader.drop("title", answered, "it is no title")
+        reader.drop("title", answered, Message("it is no title"))
         return []
     return reader.printed("title", answered) if answered else []
 
@@ -200,7 +206,7 @@ def _authority(entry: tuple[str, str], reader: _ReplyReader) -> list[FieldValue]
         return []
     known = canonical_authority(answered)
     if known is None and not is_name_of_body(answered):
-        reader.drop("authority", answered, "it is not the name of a body")
+        reader.drop("authority", answered, Message("it is not the name of a body"))
         return []
     named = {one.authority.name for one in named_authorities(quote, cut_words(quote))}
     if known is not None and known.name in named:
@@ -211,7 +217,7 @@ def _authority(entry: tuple[str, str], reader: _ReplyReader) -> list[FieldValue]
 def _prose(name: FieldName, prose: str, reader: _ReplyReader) -> list[FieldValue]:
     """Return a text of the model's own, whose numbers must at least be the document's."""
     if invented := reader.numbers_missing(prose):
-        reader.drop(name, prose, f"the document does not have the number {invented[0]}")
+        reader.drop(name, prose, Message("the document does not have the number {number}", number=invented[0]))
         return []
     return [FieldValue(name, prose, "model", "", None, 0.7)]
 
@@ -224,11 +230,13 @@ def _date(entry: tuple[str, str], reader: _ReplyReader, today: date) -> list[Fie
     text, quote = entry[0].strip(), entry[1]
     recent = {today.isoformat(), (today - timedelta(days=1)).isoformat()}
     if text and (not _ISO_DATE.fullmatch(text) or not _is_calendar_date(text)):
-        reader.warnings.append(Message(f"The model's date {one_line(text, limit=40)!r} is no ISO date."))
+        reader.warnings.append(Message("The model's date {date!r} is no ISO date.", date=one_line(text, limit=40)))
     elif text in recent or text > today.isoformat()[: len(text)]:
-        reader.warnings.append(Message(f"The model's date {text} is the day of the question or is in the future."))
+        reader.warnings.append(
+            Message("The model's date {date} is the day of the question or is in the future.", date=text)
+        )
     elif text and not any(one.value.startswith(text) for first in (True, False) for one in _dates(quote, first)):
-        reader.drop("date", text, "its quotation does not say it")
+        reader.drop("date", text, Message("its quotation does not say it"))
     elif text:
         return reader.quoted("date", text, quote, _PRINTED)
     return []

@@ -48,7 +48,7 @@ class SourcePhase:
 def said_of(error: Exception) -> Message:
     """Return the message of an error, with its kind if it is unforeseen."""
     foreseen = isinstance(error, SextantError | OSError | UnicodeError)
-    return message_of(error) if foreseen else Message(f"{type(error).__name__}: {error}")
+    return message_of(error) if foreseen else Message("{what}: {error}", what=type(error).__name__, error=str(error))
 
 
 def attempt(

@@ -172,7 +172,11 @@ def _prose(
         return [by_model[0]]
     count = len(by_model[0].value.split())
     warnings.append(
-        Message(f"The model's {name} was left out: it has {count} words or ends in the middle of a sentence.")
+        Message(
+            "The model's {field} was left out: it has {count} words or ends in the middle of a sentence.",
+            field=name,
+            count=count,
+        )
     )
     return list(by_rules[:1])
 

@@ -90,7 +90,7 @@ def draw_runs_of(chosen: Callable[[Job], bool]) -> None:
 
 
 def told_of_latest(kind: str) -> str:
-    """Return what the latest run of an action gave, "" while one is active or if it gave nothing."""
+    """Return what the latest job of a kind gave, "" while one is active or if it gave nothing."""
     latest = next((job for job in resources.jobs().runs(_LOOKED_AT) if job.kind == kind), None)
     return " ".join(map(_TOLD[kind], latest.results)) if latest and not latest.active else ""
 
@@ -450,7 +450,7 @@ def _erased(result: Mapping[str, Any]) -> str:
     return _("{passages} passages and {vectors} vectors removed and checked: nothing left behind.").format(**gone)
 
 
-# The words on the result of a run, by its action.
+# The words on the result of a job, by its kind.
 _TOLD: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "compare": _compared,
     "erase": _erased,

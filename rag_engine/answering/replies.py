@@ -439,8 +439,9 @@ def language_warning(written: str, plan: QueryPlan) -> Iterator[Message]:
     if plan.output_instructions or not plan.language or written == plan.language:
         return
     yield Message(
-        f"The model answered in {language_name(written) or 'another language'}, not in "
-        f"{language_name(plan.language) or 'the language of the question'}. Ask again, or use another model."
+        "The model answered in {written}, not in {wanted}. Ask again, or use another model.",
+        written=language_name(written) or Message("another language"),
+        wanted=language_name(plan.language) or Message("the language of the question"),
     )
 
 

@@ -315,7 +315,20 @@ def _said(folder: Path, empty: Sequence[str], unjudged: int) -> tuple[Message, .
     reported = []
     if empty:
         named = ", ".join(empty[:3]) + (", ..." if len(empty) > 3 else "")
-        reported.append(Message(f"{folder}: {len(empty)} documents have no text and cannot be found ({named})."))
+        reported.append(
+            Message(
+                "{folder}: {count} documents have no text and cannot be found ({named}).",
+                folder=folder,
+                count=len(empty),
+                named=named,
+            )
+        )
     if unjudged:
-        reported.append(Message(f"{folder}: {unjudged} questions have no relevant document and were left out."))
+        reported.append(
+            Message(
+                "{folder}: {count} questions have no relevant document and were left out.",
+                folder=folder,
+                count=unjudged,
+            )
+        )
     return tuple(reported)

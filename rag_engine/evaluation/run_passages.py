@@ -79,7 +79,10 @@ def run_passages(
                     child_size=float(np.mean([child.end - child.start for child in children])),
                     index_seconds=collection.index_seconds,
                     encode_seconds=collection.encode_seconds,
-                    warnings=tuple(Message(f"{warning} ({count} searches)") for warning, count in warned.items()),
+                    warnings=tuple(
+                        Message("{warning} ({count} searches)", warning=warning, count=count)
+                        for warning, count in warned.items()
+                    ),
                 )
     return tuple(found[one.name] for one in configurations)
 

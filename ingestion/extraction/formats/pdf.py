@@ -289,15 +289,14 @@ def _scrambled_warnings(scrambled: Sequence[int], recognised: Sequence[int], ocr
     """Return what became of the pages whose text layer is not language."""
     read = [number for number in scrambled if number in recognised]
     kept = [number for number in scrambled if number not in recognised]
-    why = "no OCR is installed to read the page instead" if ocr is None else "OCR read no better"
-    return [
-        *([Message(f"OCR was used where the embedded text is not language ({_listed(read)}).")] if read else []),
-        *([Message(f"The embedded text is not language ({_listed(kept)}), and {why}.")] if kept else []),
-    ]
+    why = Message("no OCR is installed to read the page instead") if ocr is None else Message("OCR read no better")
+    used = Message("OCR was used where the embedded text is not language ({pages}).", pages=_listed(read))
+    left = Message("The embedded text is not language ({pages}), and {why}.", pages=_listed(kept), why=why)
+    return [*([used] if read else []), *([left] if kept else [])]
 
 
-def _listed(numbers: Sequence[int]) -> str:
-    return f"page{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+def _listed(numbers: Sequence[int]) -> Message:
+    return Message("pages {pages}" if len(numbers) > 1 else "page {pages}", pages=", ".join(map(str, numbers)))
 
 
 def _recognise(

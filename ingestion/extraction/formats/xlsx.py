@@ -58,7 +58,9 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
                 if cut:
                     notes.append(
                         Message(
-                            f"Sheet “{sheet.title}” was read as far as row {len(rows):,}; split it to have the rest."
+                            "Sheet “{sheet}” was read as far as row {row:,}; split it to have the rest.",
+                            sheet=sheet.title,
+                            row=len(rows),
                         )
                     )
                 blocks.append(table_block(table_of(rows), number))
