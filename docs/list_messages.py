@@ -81,7 +81,7 @@ def messages() -> Catalog:
 
 
 def _in_tables() -> Iterator[tuple[str, str]]:
-    """Yield file and text of each message in a table, and whether it is kept in English and known again."""
+    """Yield file and text of each message in a table."""
     yield from (("rag_engine/messages.py", os.strerror(number)) for number in SYSTEM)
     yield from (("ingestion/acts/register.py", act.title) for act in every_act().values() if act.title)
     yield from (

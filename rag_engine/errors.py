@@ -15,10 +15,8 @@ from rag_engine.messages import Message, join_messages
 class SextantError(Exception):
     """A failure with its remedy.
 
-    The message names the thing and the value. `help` says what to do, `retryable` whether the same call may succeed
-    later. With `values`, both are templates that these fill in. The terminal and the log print English; a page fills in
-    the translation of `template` and `cure`. docs/list_messages.py finds them if they are written out as literals.
-    Addresses in message or values have no passwords: errors are printed, logged and kept.
+    `fault` names the thing and the value, `help` says what to do, `retryable` whether the same call may succeed later.
+    The values fill in both; a page shows their translations.
     """
 
     def __init__(self, message: str, *, help: str = "", retryable: bool = False, **values: object) -> None:

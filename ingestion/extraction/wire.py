@@ -21,12 +21,12 @@ Packet = dict[str, Any]
 
 
 def reading_to_json(reading: FileReading) -> Packet:
-    """Return a message that `reading_from_json` turns back into an equal reading."""
+    """Return a packet that `reading_from_json` turns back into an equal reading."""
     return {"extracted": to_json(reading.extracted), **clues_to_json(reading)}
 
 
 def reading_from_json(fields: Packet) -> FileReading:
-    """Return the reading of a message; KeyError, TypeError or ValueError for anything else."""
+    """Return the reading of a packet; KeyError, TypeError or ValueError for anything else."""
     lines, values = fields["index_lines"], fields["properties"]
     return FileReading(
         from_json(fields["extracted"]),
@@ -37,7 +37,7 @@ def reading_from_json(fields: Packet) -> FileReading:
 
 
 def clues_to_json(reading: FileReading) -> Packet:
-    """Return everything of a reading but its text as a message."""
+    """Return everything of a reading but its text as a packet."""
     lines = reading.index_lines
     return {
         "properties": dataclasses.asdict(reading.properties),
@@ -47,13 +47,13 @@ def clues_to_json(reading: FileReading) -> Packet:
 
 
 def lines_to_json(pages: PrintedPages) -> Packet:
-    """Return a message that `lines_from_json` turns back into equal lines."""
+    """Return a packet that `lines_from_json` turns back into equal lines."""
     lines = [(line.text, line.page, *_edges(line.box), line.size, line.bold) for line in pages.lines]
     return {"labels": pages.labels, "margins": pages.margins, "lines": lines, "height": pages.height}
 
 
 def lines_from_json(fields: Packet) -> PrintedPages:
-    """Return the lines of a message; KeyError, TypeError or ValueError for anything else."""
+    """Return the lines of a packet; KeyError, TypeError or ValueError for anything else."""
     lines = tuple(
         PlacedLine(text, page, Box(x0, y0, x1, y1), size, bold)
         for text, page, x0, y0, x1, y1, size, bold in fields["lines"]
@@ -63,10 +63,10 @@ def lines_from_json(fields: Packet) -> PrintedPages:
 
 
 def to_json(extracted: ExtractedText) -> Packet:
-    """Return a message that `from_json` turns back into an equal text.
+    """Return a packet that `from_json` turns back into an equal text.
 
     A text has as many lines as everything else has parts. They are packed, a column each: writing and reading their
-    numbers as text would take longer than the rest of a message.
+    numbers as text would take longer than the rest of a packet.
     """
     lines = extracted.lines
     return {
@@ -119,16 +119,16 @@ def _unpacked(kind: str, packed: str) -> array[Any]:
 
 
 def encode(packet: Packet) -> bytes:
-    """Return the bytes of a message; ValueError if it is longer than LARGEST_ANSWER."""
+    """Return the bytes of a packet; ValueError if it is longer than LARGEST_ANSWER."""
     body = dump_json(packet).encode("ascii")
     if len(body) > LARGEST_ANSWER:
-        raise ValueError(f"message of {len(body):,} bytes; the limit is {LARGEST_ANSWER:,}")
+        raise ValueError(f"packet of {len(body):,} bytes; the limit is {LARGEST_ANSWER:,}")
     return body
 
 
 def decode(body: bytes) -> Packet:
-    """Return the message of these bytes; ValueError if they are no message of ours."""
+    """Return the packet of these bytes; ValueError if they are none of ours."""
     packet = load_json(body.decode())
     if not isinstance(packet, dict):
-        raise ValueError("message is not an object")
+        raise ValueError("packet is not an object")
     return packet

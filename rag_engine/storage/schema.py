@@ -9,10 +9,12 @@ import sqlalchemy as sql
 from rag_engine.messages import Message, dump_json, load_json
 
 TABLES = sql.MetaData()
+# How a message that is stored as JSON begins.
+_JSON = ("{", '"')
 
 
 class MessageText(sql.TypeDecorator[Message]):
-    """A message in a column, as JSON if it has values."""
+    """A message in a column: as JSON if it has values, or could be taken for JSON."""
 
     impl = sql.String
     cache_ok = True
@@ -20,11 +22,11 @@ class MessageText(sql.TypeDecorator[Message]):
     def process_bind_param(self, value: str | None, dialect: object) -> str:  # noqa: ARG002 - of SQLAlchemy
         """Return a message or a text as it is stored."""
         message = Message(value or "")
-        return dump_json(message) if message.values or message.startswith("{") else str(message)
+        return dump_json(message) if message.values or message.startswith(_JSON) else str(message)
 
     def process_result_value(self, value: str | None, dialect: object) -> Message:  # noqa: ARG002 - of SQLAlchemy
         """Return what is stored as a message."""
-        return Message(load_json(value) if value and value.startswith("{") else value or "")
+        return Message(load_json(value) if value and value.startswith(_JSON) else value or "")
 
 
 def _columns(kind: type[Any], names: str, *, index: bool = False) -> list[sql.Column[Any]]:

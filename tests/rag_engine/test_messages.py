@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from rag_engine.errors import BackendError
 from rag_engine.messages import Message, change_texts, dump_json, join_messages, load_json
+from rag_engine.storage.schema import MessageText
 
 CLOSED = Message("{host} refused: {why}", host="a.example", why=Message("{n:,} bytes came", n=12345))
 
@@ -77,3 +78,9 @@ def test_the_texts_of_a_message_change_and_its_template_stays() -> None:
     changed = change_texts(CLOSED, str.upper)
     assert isinstance(changed, Message)
     assert (changed, changed.template) == ("A.EXAMPLE refused: 12,345 bytes came", CLOSED.template)
+
+
+@pytest.mark.parametrize("text", ["{folder} of the quay", "{", '"Quay" is a title', '{"template": 1}', "plain", ""])
+def test_a_text_comes_back_from_its_column_as_it_was(text: str) -> None:
+    column, dialect = MessageText(), object()
+    assert column.process_result_value(column.process_bind_param(text, dialect), dialect) == text

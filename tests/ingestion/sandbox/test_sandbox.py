@@ -149,7 +149,7 @@ _READY = b"\0\0\0\x05ready"
     ("sent", "said", "reason"),
     [
         (_READY + b"Warning: something printed here", "signal 9", "crashed"),
-        (_READY + b"\0\0\0\x0230", "message is not an object", "crashed"),
+        (_READY + b"\0\0\0\x0230", "packet is not an object", "crashed"),
         (_READY + b"\0\0\0\xffhalf of an answer", "was not read within", "too_slow"),
         (b"Warning: something printed here", "does not start", "unexpected"),
     ],
