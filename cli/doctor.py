@@ -308,7 +308,8 @@ def _sandbox() -> Check:
 
 
 def _servers(engine: Engine) -> Check:
-    from rag_engine.workspace import chroma_answers, find_serving
+    from rag_engine.backends.chroma import chroma_answers
+    from rag_engine.serving import find_serving
 
     url, serving = engine.config.chroma_url, find_serving(engine.config.workspace)
     if url and not chroma_answers(url):

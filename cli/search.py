@@ -56,9 +56,9 @@ def search(
         with engine_of(workspace, as_json, profile=profile, mmr=mmr) as engine:
             list_passages(engine, listing)
         return
+    from rag_engine.answer_sentences import absent_sections
     from rag_engine.answering.json_contract import search_json
     from rag_engine.filters import parse_filters
-    from rag_engine.prompts import absent_sections
     from rag_engine.text.file_kinds import pages_text
 
     with engine_of(workspace, as_json, profile=profile, mmr=mmr) as engine:
@@ -110,7 +110,7 @@ class Listing:
 
 def list_passages(engine: Engine, listing: Listing) -> None:
     """Print the first passages of a search, or write all of them into a file."""
-    from rag_engine.filters import answering_documents
+    from rag_engine.answering_documents import answering_documents
     from rag_engine.passage_search.describe import describe_found, describe_matching, describe_refusal
     from rag_engine.passage_search.facet_counts import excluding_facets
     from rag_engine.passage_search.find import find_passages
@@ -140,7 +140,7 @@ def list_passages(engine: Engine, listing: Listing) -> None:
 def _write(engine: Engine, found: FoundPassages, path: Path) -> None:
     from ingestion.dataset.export import write_file
     from ingestion.dataset.passage_export import export_passages
-    from rag_engine.workspace import find_serving
+    from rag_engine.serving import find_serving
 
     serving = find_serving(engine.config.workspace)
     base = f"{serving.address.rstrip('/')}/" if serving else ""

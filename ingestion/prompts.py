@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ingestion.types.run import PHASES
-from rag_engine.prompts import neutralise, one_line
+from rag_engine.text.neutralise import neutralise, one_line
 
 Schema = dict[str, object]
 

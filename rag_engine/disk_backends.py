@@ -20,6 +20,7 @@ from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
 from rag_engine.config import Config
 from rag_engine.protocols import SparseIndex, StorageBackends
+from rag_engine.writer_lock import find_writer
 
 # How long a writer waits for readers of Chroma's folders, and how soon the readers notice.
 _WRITER_SECONDS = 30.0
@@ -110,7 +111,7 @@ class _DiskBackends:
 
     def _let_go(self, closed: threading.Event) -> None:
         while not closed.wait(_LOOK_SECONDS):
-            if paths.find_writer(self._config.workspace) is not None:
+            if find_writer(self._config.workspace) is not None:
                 self.close()
 
 

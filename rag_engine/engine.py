@@ -26,6 +26,7 @@ from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.structured.answer import structured_answer
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.answering.support import LabelJudge, SupportModels
+from rag_engine.answering_documents import answering_documents
 from rag_engine.backends.identify_language import identify_language
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED_LANGUAGE
@@ -44,7 +45,7 @@ from rag_engine.config import (
 from rag_engine.controller.gather import ControllerTools, gather
 from rag_engine.disk_backends import open_backends
 from rag_engine.errors import BackendError, InputError, SextantError
-from rag_engine.filters import Filter, answering_documents
+from rag_engine.filters import Filter
 from rag_engine.geography import load_gazetteer
 from rag_engine.messages import Message
 from rag_engine.models import Models, open_judge

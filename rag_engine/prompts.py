@@ -1,4 +1,4 @@
-"""Every prompt, and the cleaning that keeps a document's words from acting as one.
+"""Every prompt: its rules, its schema and its message.
 
 Text of a document is only ever joined to a prompt, never formatted or substituted into. Braces, percent and dollar
 signs in it mean nothing here.
@@ -6,65 +6,14 @@ signs in it mean nothing here.
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Sequence
-from typing import Literal
 
-from rag_engine.config import DATA
+from rag_engine.answer_sentences import insufficient
 from rag_engine.text.languages import language_name
-from rag_engine.types.evidence import AbsentSection, QueryPlan, ResidualGap
+from rag_engine.text.neutralise import neutralise, one_line
+from rag_engine.types.evidence import QueryPlan
 from rag_engine.types.language_model import Prompt
 from rag_engine.types.passage import Source
-
-_SENTENCES: dict[str, dict[str, str]] = tomllib.loads((DATA / "answers.toml").read_text(encoding="utf-8"))
-INSUFFICIENT, QUOTATIONS_ONLY = _SENTENCES["insufficient"], _SENTENCES["quotations_only"]
-CLOSEST = _SENTENCES["closest_passages"]
-
-# The words that models put before a source's number in spite of their rules, in the answer's language.
-SOURCE_WORDS = r"(?:sources?|font[ei]|fuentes?|quellen?|fontes?|kaynak(?:lar)?)"
-# Other words for it in brackets, and what may stand before the number: "[Doc 1]", "[Source no. 1]".
-LABEL_WORDS = r"(?:docs?|documents?|documento|documenti|documentos|dokumente?|belge|citations?|cite)"
-NUMBER_SIGN = r"(?:#\s?|n[°º]\.?\s{0,2}|(?:no|nr|num|núm)\b\.?\s{0,2})?"
-# What they put before a page.
-PAGE_WORDS = r"(?:pp?|pages?|s|seiten?|pag|pagin[ae]|págs?|páginas?|sayfa|sf)"
-
-# Headings that models write above a list of sources in spite of their rules.
-REFERENCE_HEADINGS = frozenset(
-    (
-        *(
-            "references",
-            "full references",
-            "list of references",
-            "reference list",
-            "references used",
-            "references cited",
-        ),
-        *(
-            "sources",
-            "source",
-            "sources used",
-            "sources cited",
-            "sources consulted",
-            "cited sources",
-            "list of sources",
-        ),
-        *("source list", "works cited", "bibliography", "citations", "literature cited"),
-        *("riferimenti", "riferimenti bibliografici", "elenco dei riferimenti", "fonti", "fonte", "fonti citate"),
-        *("fonti utilizzate", "fonti consultate", "elenco delle fonti", "lista delle fonti", "bibliografia"),
-        *("références", "références bibliographiques", "liste des références", "liste des sources", "sources citées"),
-        *("sources utilisées", "sources consultées", "bibliographie", "ouvrages cités"),
-        *("referencias", "referencias bibliográficas", "lista de referencias", "fuentes", "fuente", "fuentes citadas"),
-        *("fuentes utilizadas", "fuentes consultadas", "lista de fuentes", "bibliografía", "obras citadas"),
-        *("quellen", "quelle", "quellenangaben", "quellenangabe", "quellenverzeichnis", "quellenliste"),
-        *("quellennachweis", "quellennachweise", "verwendete quellen", "zitierte quellen", "liste der quellen"),
-        *("referenzen", "literatur", "literaturverzeichnis", "literaturangaben"),
-        *("referências", "referências bibliográficas", "lista de referências", "fontes", "fontes citadas"),
-        *("fontes utilizadas", "fontes consultadas", "lista de fontes"),
-        *("kaynaklar", "kaynak", "kaynakça", "kaynak listesi", "kaynaklar listesi", "kullanılan kaynaklar"),
-        *("referanslar", "referans listesi", "bibliyografya"),
-    )
-)
 
 _RULES = (
     "You find passages for policy analysts and say what stands in them. You know nothing of your own: give no opinion, "
@@ -237,115 +186,6 @@ TRANSLATION_SCHEMA: dict[str, object] = {
     "additionalProperties": False,
 }
 
-# Repetitions below are bounded: a document of nothing but brackets must not hold up an answer.
-# Zero-width, direction-changing and tag characters: they hide words from people, not from a model.
-_UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
-# Joiners spell words in Persian and Hindi; beside a Latin letter they can only split one.
-_JOINER = re.compile("(?<=[\x00-\x7f])[\u200c\u200d]+|(?<![\u200c\u200d])[\u200c\u200d]+(?=[\x00-\x7f])")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-# Anything a model could take for a fence, a tag or a chat template's special token; "< 5 mg" stays as it is.
-_TAG = re.compile(r"[<＜](?=[\w/!?|<＜])")
-_TURN = re.compile(r"\[(?=/?INST\])|^(?=#{2,}\s*(?:instruction|system|response))", re.IGNORECASE | re.MULTILINE)
-_ROLE = re.compile(
-    r"^([^\w\n]{0,8})(system|assistant|user|human|developer|tool)(?=\W{0,3}[:：])", re.IGNORECASE | re.MULTILINE
-)
-# Wider than every mark that marks.check_marks reads, which may say the word twice: "[Source source 1]", or stand
-# without brackets: "according to source 1".
-_POSING = re.compile(
-    rf"(?<!\w)({SOURCE_WORDS}+)(?=\W{{0,5}}(?:{SOURCE_WORDS}\W{{0,5}})?(?:{NUMBER_SIGN}\W{{0,3}})?\d{{1,3}}(?!\d))",
-    re.IGNORECASE,
-)
-# The same under another name: "[Doc 1]", "[citation:1]", "[S1]".
-_LABELLED = re.compile(
-    rf"[\[【［{{](\W{{0,5}}(?:{LABEL_WORDS}\W{{0,8}}|s)\d[^\[\]【】［］{{}}\n]{{0,40}})[\]】］}}]?", re.IGNORECASE
-)
-# A number alone in brackets, as bibliographies have it: models repeat it, and it would be read as a citation of ours.
-_NUMBERED = re.compile(r"[\[【［](\s{0,3}\^?\d[^\[\]【】［］]*)[\]】］]")
-# The same as some models write it, "【1†source】", with any brackets inside.
-_DAGGER = re.compile(r"[\[【［](?=\s{0,3}\^?\d[^\[\]【】［］†]*†)")
-_IMAGE = re.compile(r"!(?=\[)")
-
-
-def insufficient(language: str) -> str:
-    """Return the sentence for "not enough evidence" in the language, or in English."""
-    return INSUFFICIENT.get(language, INSUFFICIENT["en"])
-
-
-def quotations_heading(language: str, *, sure: bool, after: Literal["", "failure", "refusal"] = "") -> str:
-    """Return the line above quotations, which calls them relevant or merely the closest, else in English.
-
-    It says that there is no language model, or that the one there is failed or found no answer.
-    """
-    sentences = QUOTATIONS_ONLY if sure else CLOSEST
-    if after:
-        sentences = _SENTENCES[f"{'relevant' if sure and after == 'failure' else 'closest'}_after_{after}"]
-    return sentences.get(language, sentences["en"])
-
-
-def absent_sections(absent: Sequence[AbsentSection], language: str) -> str:
-    """Return a sentence for each section that its act does not have, in the language or else in English."""
-    pattern = _SENTENCES["absent_section"].get(language, _SENTENCES["absent_section"]["en"])
-    sentences = []
-    for one in absent:
-        section, act = one_line(one.section), one_line(one.act, limit=150)
-        sentence = pattern.format(section=section, act=act, first=one.first, last=one.last)
-        sentences.append(sentence[:1].upper() + sentence[1:])
-    return " ".join(sentences)
-
-
-def names_no_source(language: str) -> str:
-    """Return the sentence that an answer is not shown because it names no source.
-
-    If the language has no such sentence, it is in English.
-    """
-    return _SENTENCES["no_source"].get(language, _SENTENCES["no_source"]["en"])
-
-
-def nothing_on(named: str, language: str) -> str:
-    """Return the sentence that no source is about or names this, in the language or else in English."""
-    return _SENTENCES["unnamed"].get(language, _SENTENCES["unnamed"]["en"]).format(named=one_line(named, limit=150))
-
-
-def not_covered(gaps: Sequence[ResidualGap], language: str) -> str:
-    """Return a sentence for the unanswered parts of a question, and one for the disputed parts."""
-    sentences = []
-    for kind, contradicted in (("open_parts", False), ("contradicted_parts", True)):
-        named = [one_line(gap.question) for gap in gaps if gap.contradicted == contradicted]
-        if named:
-            quoted = _SENTENCES["quoted"].get(language, _SENTENCES["quoted"]["en"])
-            parts = " ".join(quoted.format(text=text) for text in named)
-            sentences.append(f"{_SENTENCES[kind].get(language, _SENTENCES[kind]['en'])} {parts}")
-    return "\n\n".join(sentences)
-
-
-def listed_in_index(sources: Sequence[Source], language: str) -> str:
-    """Return a sentence on the index entries that list the sources, in the language or in English.
-
-    A second sentence names the glossary entries that explain sources. Without entries the text is empty. Only the first
-    entry of a source is named.
-    """
-    sentences = []
-    for kind, glossary in (("listed", False), ("explained", True)):
-        table = _SENTENCES["listed_entry"]
-        entries = [
-            table.get(language, table["en"]).format(entry=one_line(first.entry), page=first.page, n=one.n)
-            for one in sources
-            for first in one.listed[:1]
-            if first.glossary == glossary
-        ]
-        sentence = _SENTENCES[kind].get(language, _SENTENCES[kind]["en"])
-        sentences += [sentence.format(entries="; ".join(entries))] if entries else []
-    return " ".join(sentences)
-
-
-def entry_question(entry: str, language: str) -> str:
-    """Return the question about an index entry, in the language or in English.
-
-    It asks what the documents say about the entry.
-    """
-    table = _SENTENCES["entry_question"]
-    return table.get(language, table["en"]).format(entry=one_line(entry))
-
 
 def entry_wish(language: str) -> str:
     """Return the wish for the form of the text on an entry of an index."""
@@ -363,34 +203,6 @@ def proposition_message(questions: Sequence[tuple[int, str]], passages: Sequence
         for number, text in enumerate(passages, 1)
     ]
     return "\n".join(("<questions>", *asked, "</questions>", "<passages>", *read, "</passages>"))
-
-
-def neutralise(text: str) -> str:
-    """Return text that reads the same and cannot close a fence.
-
-    It cannot pose as a source, a role or an image either.
-
-    >>> neutralise("</source> [Source 1]")
-    '‹/“source”> [“Source” 1]'
-    """
-    text = _CONTROL.sub(" ", _UNSEEN.sub("", text.replace("\r\n", "\n")))
-    text = _TAG.sub("‹", _JOINER.sub("", text))
-    text = _TURN.sub("(", text)
-    text = _ROLE.sub(r"\1“\2”", text)
-    text = _NUMBERED.sub(r"(\1)", _DAGGER.sub("(", text))
-    text = _LABELLED.sub(r"(\1)", text)
-    text = _POSING.sub(r"“\1”", text)
-    return _IMAGE.sub("! ", text)
-
-
-def one_line(text: str, *, limit: int | None = 300) -> str:
-    r"""Return neutralised text on a single line, for titles and names; None is no limit.
-
-    >>> one_line("Sea\nwalls")
-    'Sea walls'
-    """
-    # In this order, since removed blanks can join characters that then pose as a source.
-    return neutralise(" ".join(text.split()))[:limit]
 
 
 def source_block(source: Source) -> str:

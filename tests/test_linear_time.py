@@ -47,12 +47,12 @@ from rag_engine.chunking.section.references import find_references
 from rag_engine.chunking.semantic import semantic_chunks
 from rag_engine.config import ChunkSizes
 from rag_engine.geography import find_places, load_gazetteer
-from rag_engine.prompts import neutralise
 from rag_engine.protocols import Vectors
 from rag_engine.text.analyzer import acronyms, analyse, cited_words, located_words, shared_terms, surface
 from rag_engine.text.control_characters import without_controls
 from rag_engine.text.folding import fold, fold_in_place
 from rag_engine.text.key_words import find_key_words, wanted_words
+from rag_engine.text.neutralise import neutralise
 from rag_engine.text.quantities import calendar_dates, quantities
 from rag_engine.text.repetition import repetition_start
 from rag_engine.text.sentences import sentence_spans

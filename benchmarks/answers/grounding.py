@@ -22,6 +22,7 @@ import numpy as np
 from benchmarks.report import machine, write_table
 from ingestion.add_files import add_paths
 from ingestion.book_index.find_pages import index_pages
+from rag_engine.answer_sentences import listed_in_index
 from rag_engine.config import DATA, read_config
 from rag_engine.engine import Engine
 from rag_engine.evaluation.answers.questions import AnswerQuestion
@@ -35,7 +36,6 @@ from rag_engine.grounding.build import cached_queries, entry_evidence
 from rag_engine.grounding.knowledge import index_entries
 from rag_engine.models import open_encoder, open_judge
 from rag_engine.planning.plan import plan_question
-from rag_engine.prompts import listed_in_index
 from rag_engine.protocols import Generator
 from rag_engine.retrieval.book_index_boost import match_index
 from rag_engine.types.answer import Answer

@@ -19,10 +19,10 @@ import numpy as np
 
 from benchmarks.report import machine, write_table
 from ingestion.add_files import add_paths
+from rag_engine.answering_documents import answering_documents
 from rag_engine.config import DATA, read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.evaluation.gold import read_gold
-from rag_engine.filters import answering_documents
 from rag_engine.retrieval.diversity import Candidate, admit
 from rag_engine.retrieval.ranking import rank
 

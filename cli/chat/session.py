@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cli.terminal import emphasised, err, out, print_end, say, watched
+from rag_engine.answering_documents import answering_documents
 from rag_engine.config import Config
 from rag_engine.controller.describe import describe_step
 from rag_engine.conversations.recording import record_reply
 from rag_engine.conversations.reply import Reply, ShownSource
 from rag_engine.conversations.store import Conversation, begin_turn, exchanges, new_id, read_conversation
 from rag_engine.engine import Engine, open_engine
-from rag_engine.filters import Filter, answering_documents
+from rag_engine.filters import Filter
 from rag_engine.planning.follow_up import FollowUp
 from rag_engine.types.evidence import ControllerStep
 

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from rag_engine.workspace import is_loopback
+from rag_engine.loopback import is_loopback
 
 # Streamlit evaluates what its charts and components are made of; nothing comes from or goes to another address.
 _POLICY = (

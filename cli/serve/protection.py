@@ -55,7 +55,7 @@ def check_protected(host: str, files: Sequence[Path] | None = None) -> Exposure:
     InputError if other machines could open it without logging in, or if logins would cross the network readable.
     """
     # Later: it brings what help must not wait for.
-    from rag_engine.workspace import is_loopback
+    from rag_engine.loopback import is_loopback
 
     login = _read_login(secrets_files() if files is None else files)
     beyond = not is_loopback(host)

@@ -22,11 +22,11 @@ import httpx
 
 from cli.serve.protection import LOOPBACK, Exposure, check_protected
 from ingestion.jobs.process import end_worker
-from rag_engine import workspace as paths
 from rag_engine.atomic_write import bound_log
 from rag_engine.config import ROOT, Config
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError, WorkspaceError
+from rag_engine.serving import LOGIN_REQUIRED, Serving, announce, find_serving, new_serving, withdraw
 from rag_engine.storage.catalog import check_databases
 
 _WAIT = 60.0
@@ -49,7 +49,7 @@ class PageServer:
 
     config: Config
     exposure: Exposure
-    here: paths.Serving
+    here: Serving
     log: Path
     process: subprocess.Popen[bytes] | None = None
     _ends: deque[float] = field(default_factory=lambda: deque(maxlen=_MOST_ENDS))
@@ -96,7 +96,7 @@ class PageServer:
 def serving(engine: Engine, port: int, exposure: Exposure) -> Iterator[PageServer]:
     """Yield the page, answering until the block ends; then the worker ends with it."""
     config = engine.config
-    running = paths.find_serving(config.workspace)
+    running = find_serving(config.workspace)
     if running is not None:
         raise WorkspaceError(
             f"Sextant already serves {config.workspace} at {running.address} (process {running.process}).",
@@ -106,17 +106,17 @@ def serving(engine: Engine, port: int, exposure: Exposure) -> Iterator[PageServe
     with ExitStack() as at_end:
         # Held to the end, for the page binds it seconds later, and again each time it is restarted.
         page_port = at_end.enter_context(free_port(port, exposure.host))
-        here = paths.new_serving(config.workspace, f"http://{exposure.reached_at}:{page_port}")
+        here = new_serving(config.workspace, f"http://{exposure.reached_at}:{page_port}")
         page = PageServer(config, exposure, here, config.workspace / "serving.log")
         at_end.callback(page.end)
-        at_end.callback(paths.withdraw, config.workspace)
-        paths.announce(config.workspace, here)
+        at_end.callback(withdraw, config.workspace)
+        announce(config.workspace, here)
         page.start()
         try:
             yield page
         finally:
             # Withdrawn first: the worker takes up nothing more once the server that it was started beside is gone.
-            paths.withdraw(config.workspace)
+            withdraw(config.workspace)
             end_worker(engine, _WORKER_SECONDS)
 
 
@@ -155,7 +155,7 @@ def _start_page(config: Config, address: str, exposure: Exposure, log: Path) -> 
     others = os.environ.get("STREAMLIT_SERVER_ALLOWED_HOSTS", "").replace(",", " ").split()
     for name in (*_OWN_NAMES, *exposure.names, *others):
         command += ["--server.allowedHosts", name]
-    own = {"SEXTANT_WORKSPACE": str(config.workspace)} | ({paths.LOGIN_REQUIRED: "yes"} if exposure.address else {})
+    own = {"SEXTANT_WORKSPACE": str(config.workspace)} | ({LOGIN_REQUIRED: "yes"} if exposure.address else {})
     # A separate session, so that Ctrl-C reaches us alone and we end the page in order.
     with log.open("ab") as output:
         return subprocess.Popen(

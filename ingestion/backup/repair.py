@@ -21,9 +21,11 @@ from rag_engine import workspace as paths
 from rag_engine.atomic_write import replacing
 from rag_engine.damaged_files import kept_aside, set_aside
 from rag_engine.errors import WorkspaceError
+from rag_engine.serving import find_serving
 from rag_engine.storage.catalog import mark_changed, open_catalog, set_state
 from rag_engine.storage.log import latest_lines, log_documents, logged_encoder
 from rag_engine.storage.schema import documents
+from rag_engine.writer_lock import write_lock
 
 _LOGS = "-wal", "-shm", "-journal"
 
@@ -108,9 +110,9 @@ def originals_aside(workspace: Path, document_id: str) -> list[Path]:
 @contextmanager
 def _alone(workspace: Path) -> Iterator[None]:
     """Hold every lock of a workspace; WorkspaceError while somebody is at work in it."""
-    if paths.find_serving(workspace) is not None:
+    if find_serving(workspace) is not None:
         raise WorkspaceError(f"`sextant serve` runs on {workspace}.", help="End it first.", retryable=True)
-    with folders.work_lock(workspace) as free, paths.write_lock(workspace):
+    with folders.work_lock(workspace) as free, write_lock(workspace):
         if not free:
             raise WorkspaceError(f"A worker is at work in {workspace}.", help="End it first.", retryable=True)
         yield

@@ -12,7 +12,6 @@ from ingestion.book_index.index_records import index_of_file
 from ingestion.book_index.page_numbers import PageNumbers, page_numbers
 from ingestion.file_reading import ExtractionLimits
 from ingestion.protocols import Extractor
-from rag_engine import workspace as paths
 from rag_engine.book_index.anchors import CachedQuery, IndexRecord, IndexTable, anchors, query_cache
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
@@ -21,6 +20,7 @@ from rag_engine.storage.catalog import ChildRecord
 from rag_engine.storage.index_entries import OWN_SOURCES, IndexedEntry, entries_at, index_sources, replace_index
 from rag_engine.types.document import DocumentRecord
 from rag_engine.types.passage import Child, Parent
+from rag_engine.writer_lock import write_lock
 
 _PDF = "application/pdf"
 
@@ -63,7 +63,7 @@ def apply_index(
     """
     given = engine.catalog.find_document(document) if document else None
     table = index_of_file(path, reader, limits, numbers=_numbers(given, engine, reader) if given else None)
-    with paths.write_lock(engine.config.workspace):
+    with write_lock(engine.config.workspace):
         documents = engine.collection.documents()
         matched, unmatched = match_documents(table.records, documents, given)
         if not matched:
@@ -86,7 +86,7 @@ def apply_index(
 
 def remove_index(name: str, engine: Engine) -> int:
     """Remove an index table by its file name; return the number of documents that it listed."""
-    with paths.write_lock(engine.config.workspace):
+    with write_lock(engine.config.workspace):
         sources = index_sources(engine.catalog)
         # The index that a document carries goes with the document alone.
         sources = {name: count for name, count in sources.items() if name not in OWN_SOURCES}

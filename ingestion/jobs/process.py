@@ -11,11 +11,11 @@ from pathlib import Path
 
 from ingestion import workspace as folders
 from ingestion.jobs.queue import Job, JobQueue
-from rag_engine import workspace as paths
 from rag_engine.atomic_write import bound_log
 from rag_engine.config import ROOT
 from rag_engine.engine import Engine
 from rag_engine.errors import WorkspaceError
+from rag_engine.serving import find_serving
 
 _LOOK_SECONDS = 0.3
 # A worker that cannot even start is not started anew each time a page looks.
@@ -99,5 +99,5 @@ def end_worker(engine: Engine, seconds: float) -> bool:
 
 def server_of(workspace: Path) -> int:
     """Return the process id of the `sextant serve` on the workspace, 0 if there is none."""
-    serving = paths.find_serving(workspace)
+    serving = find_serving(workspace)
     return serving.process if serving else 0

@@ -26,8 +26,8 @@ from ingestion.types.description import FieldName, FieldValue
 from rag_engine.errors import BackendError
 from rag_engine.geography import Gazetteer, canonical_country
 from rag_engine.messages import Message
-from rag_engine.prompts import one_line
 from rag_engine.text.folding import fold
+from rag_engine.text.neutralise import one_line
 
 _SINGLE: tuple[FieldName, ...] = ("document_type", "geographical_level")
 _LABELLED: tuple[FieldName, ...] = ("hazards", "key_criteria", "tags")

@@ -29,13 +29,14 @@ from rag_engine.answering.chances import RefusalRates
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.answering.support import support_summary, unsupported_sentences
+from rag_engine.answering_documents import filter_obstacles
 from rag_engine.chunking.indexed_text import cited as cited_section
 from rag_engine.chunking.indexed_text import unnumbered
 from rag_engine.controller.describe import describe_step
 from rag_engine.conversations.describe_hit import describe_scores, is_ranking_note
 from rag_engine.conversations.reply import Reply, ShownLink, ShownSource
 from rag_engine.conversations.store import Conversation
-from rag_engine.filters import DOCUMENT, Filter, filter_obstacles
+from rag_engine.filters import DOCUMENT, Filter
 from rag_engine.passage_search.describe import describe_obstacle
 from rag_engine.text.excerpt import beginning, excerpt
 from rag_engine.text.file_kinds import pages_text

@@ -14,11 +14,12 @@ from pages._shared.jobs import addition_under_way
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, long_day, number
 from rag_engine.answering.structured.answer_schema import AnswerSchema, read_schema, schema_titled, shipped_schemas
+from rag_engine.answering_documents import answering_documents
 from rag_engine.config import RetrievalConfig
 from rag_engine.conversations.store import QuestionSettings
 from rag_engine.engine import Engine
-from rag_engine.filters import DOCUMENT, VERSIONS, Filter, answering_documents
-from rag_engine.workspace import find_writer
+from rag_engine.filters import DOCUMENT, VERSIONS, Filter
+from rag_engine.writer_lock import find_writer
 
 # The search settings by their names in the address, with the keys of their widgets.
 _WIDGETS = {"passages": "top_k", "similarity": "similarity_floor", "recipe": "profile", "varied": "varied"}

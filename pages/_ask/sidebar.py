@@ -14,9 +14,10 @@ from pages._shared.interface_language import _, to_translate
 from pages._shared.jobs import draw_writer
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
+from rag_engine.answering_documents import answering_documents
 from rag_engine.config import RetrievalConfig, RetrievalProfile
 from rag_engine.engine import Engine
-from rag_engine.filters import Filter, answering_documents
+from rag_engine.filters import Filter
 
 _THRESHOLDS = [round(step * 0.05, 2) for step in range(17)]
 _RECIPES: dict[RetrievalProfile, str] = {

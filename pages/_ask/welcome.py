@@ -17,8 +17,9 @@ from pages._shared.interface_language import _
 from pages._shared.jobs import addition_under_way
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
+from rag_engine.answering_documents import answering_documents
 from rag_engine.engine import Engine
-from rag_engine.filters import DOCUMENT, Filter, answering_documents
+from rag_engine.filters import DOCUMENT, Filter
 from rag_engine.passage_search.example_questions import ExampleQuestion
 
 _LOOK_SECONDS = 2.0

@@ -18,8 +18,8 @@ from pages._shared.numbers_and_dates import moment
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import references_of
 from rag_engine.conversations.describe_hit import is_ranking_note
-from rag_engine.prompts import one_line
 from rag_engine.text.excerpt import beginning
+from rag_engine.text.neutralise import one_line
 from rag_engine.types.answer import Citation
 from rag_engine.viewer.address import DocumentPlace
 

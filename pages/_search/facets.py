@@ -25,8 +25,9 @@ from pages._shared.filter_widgets import (
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import DATE_FORMAT, number
+from rag_engine.answering_documents import left_documents, live_counts
 from rag_engine.engine import Engine
-from rag_engine.filters import AS_OF, VERSIONS, Facets, left_documents, live_counts
+from rag_engine.filters import AS_OF, VERSIONS, Facets
 from rag_engine.passage_search.facet_counts import DocumentHits, find_document_hits
 from rag_engine.passage_search.find import FoundPassages
 from rag_engine.passage_search.passage_query import PassageQuery

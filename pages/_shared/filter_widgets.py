@@ -18,7 +18,8 @@ from pages._shared.interface_language import ENGLISH, _, interface_language, to_
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import DATE_FORMAT, counted, known_date, number, universal_moment
 from pages._shared.shown_names import shown_name
-from rag_engine.filters import AS_OF, DOCUMENT, VERSIONS, Facets, Filter, live_counts
+from rag_engine.answering_documents import live_counts
+from rag_engine.filters import AS_OF, DOCUMENT, VERSIONS, Facets, Filter
 from rag_engine.geography import country_in
 from rag_engine.text.folding import fold
 from rag_engine.text.languages import language_name, name_in

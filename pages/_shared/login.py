@@ -21,7 +21,8 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from rag_engine.errors import InputError
-from rag_engine.workspace import LOGIN_REQUIRED, is_loopback
+from rag_engine.loopback import is_loopback
+from rag_engine.serving import LOGIN_REQUIRED
 
 _REFUSED = (
     "This server asks nobody to log in, so it answers its own machine alone. "

@@ -10,7 +10,7 @@ from math import ceil
 from time import perf_counter
 from typing import Literal
 
-from rag_engine import prompts
+from rag_engine import answer_sentences, prompts
 from rag_engine.answering import replies
 from rag_engine.answering.citations import PageOf, cite
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer, quote
@@ -99,7 +99,7 @@ def answer(
     until the last citation was checked. Its "support" is the time for labelling the sentences.
     """
     started = perf_counter()
-    absent = prompts.absent_sections(evidence.absent, evidence.plan.language)
+    absent = answer_sentences.absent_sections(evidence.absent, evidence.plan.language)
     if sentence := refusal(evidence, absent):
         yield sentence
         seconds = {"answer": perf_counter() - started}
@@ -213,8 +213,8 @@ def _with_quotations(given: Answer, absent: str, tools: WritingTools, after: Lit
     except SextantError as error:
         return replace(given, warnings=(*given.warnings, error.message))
     sure = evidence.ground == "enough"
-    lines = quoted.text.removeprefix(prompts.quotations_heading(language, sure=sure))
-    text = f"{prompts.quotations_heading(language, sure=sure, after=after)}{lines}"
+    lines = quoted.text.removeprefix(answer_sentences.quotations_heading(language, sure=sure))
+    text = f"{answer_sentences.quotations_heading(language, sure=sure, after=after)}{lines}"
     return replace(
         given,
         quotations="\n\n".join(filter(None, (absent, text, _notes(quoted.evidence, quoted.citations)))),
@@ -229,7 +229,10 @@ def _notes(evidence: Evidence, citations: Sequence[Citation]) -> str:
     language, cited = evidence.plan.language, {one.n for one in citations}
     listed = [source for source in evidence.sources if source.n in cited and source.listed]
     return "\n\n".join(
-        filter(None, (prompts.not_covered(evidence.gaps, language), prompts.listed_in_index(listed, language)))
+        filter(
+            None,
+            (answer_sentences.not_covered(evidence.gaps, language), answer_sentences.listed_in_index(listed, language)),
+        )
     )
 
 
@@ -277,10 +280,10 @@ def _of_a_model(draft: Answer, cited: Answer, absent: str) -> Answer:
     """
     text = replies.without_references(cited.text)
     plain = _plain(cited.text)
-    if any(_plain(sentence) in plain for sentence in prompts.INSUFFICIENT.values()):
+    if any(_plain(sentence) in plain for sentence in answer_sentences.INSUFFICIENT.values()):
         return replace(cited, status="insufficient_evidence", text=text, warnings=draft.warnings)
     if not cited.citations:
-        said = " ".join(filter(None, (absent, prompts.names_no_source(cited.evidence.plan.language))))
+        said = " ".join(filter(None, (absent, answer_sentences.names_no_source(cited.evidence.plan.language))))
         withheld = cited.text.removeprefix(absent).strip()
         return replace(cited, status="insufficient_evidence", text=said, withheld=withheld)
     return replace(cited, text=text)
@@ -292,9 +295,9 @@ def refusal(evidence: Evidence, absent: str) -> str:
     # Other sections do not answer a question about a section that does not exist.
     too_far = not evidence.hits or evidence.ground == "none"
     if too_far or (absent and not any(hit.named for hit in evidence.hits)):
-        return absent or prompts.insufficient(language)
+        return absent or answer_sentences.insufficient(language)
     named = unnamed(evidence, load_gazetteer())
-    return f"{prompts.insufficient(language)} {prompts.nothing_on(named, language)}" if named else ""
+    return f"{answer_sentences.insufficient(language)} {answer_sentences.nothing_on(named, language)}" if named else ""
 
 
 def fit_sources(sources: Sequence[Source], room: int, count_tokens: Callable[[str], int]) -> tuple[list[Source], int]:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from rag_engine.answer_sentences import absent_sections
 from rag_engine.answering.chances import refusal_rates, share_right
 from rag_engine.answering.reference_list import CitedDocument, limits_of, references_of
 from rag_engine.answering.support import fitted_support
-from rag_engine.prompts import absent_sections
 from rag_engine.types.answer import Answer, Attribute, Citation, SentenceSupport, StructuredAnswer
 from rag_engine.types.document import DocumentRecord
 from rag_engine.types.evidence import Evidence, QueryPlan

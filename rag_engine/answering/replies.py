@@ -10,12 +10,52 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_engine.answer_sentences import INSUFFICIENT
 from rag_engine.messages import Message
-from rag_engine.prompts import INSUFFICIENT, LABEL_WORDS, NUMBER_SIGN, PAGE_WORDS, REFERENCE_HEADINGS, SOURCE_WORDS
 from rag_engine.protocols import Embedder, Vectors
 from rag_engine.text.languages import language_name
+from rag_engine.text.neutralise import LABEL_WORDS, NUMBER_SIGN, SOURCE_WORDS
 from rag_engine.text.sentences import Span
 from rag_engine.types.evidence import QueryPlan
+
+# What models put before a page.
+_PAGE_WORDS = r"(?:pp?|pages?|s|seiten?|pag|pagin[ae]|págs?|páginas?|sayfa|sf)"
+# Headings that models write above a list of sources in spite of their rules.
+_REFERENCE_HEADINGS = frozenset(
+    (
+        *(
+            "references",
+            "full references",
+            "list of references",
+            "reference list",
+            "references used",
+            "references cited",
+        ),
+        *(
+            "sources",
+            "source",
+            "sources used",
+            "sources cited",
+            "sources consulted",
+            "cited sources",
+            "list of sources",
+        ),
+        *("source list", "works cited", "bibliography", "citations", "literature cited"),
+        *("riferimenti", "riferimenti bibliografici", "elenco dei riferimenti", "fonti", "fonte", "fonti citate"),
+        *("fonti utilizzate", "fonti consultate", "elenco delle fonti", "lista delle fonti", "bibliografia"),
+        *("références", "références bibliographiques", "liste des références", "liste des sources", "sources citées"),
+        *("sources utilisées", "sources consultées", "bibliographie", "ouvrages cités"),
+        *("referencias", "referencias bibliográficas", "lista de referencias", "fuentes", "fuente", "fuentes citadas"),
+        *("fuentes utilizadas", "fuentes consultadas", "lista de fuentes", "bibliografía", "obras citadas"),
+        *("quellen", "quelle", "quellenangaben", "quellenangabe", "quellenverzeichnis", "quellenliste"),
+        *("quellennachweis", "quellennachweise", "verwendete quellen", "zitierte quellen", "liste der quellen"),
+        *("referenzen", "literatur", "literaturverzeichnis", "literaturangaben"),
+        *("referências", "referências bibliográficas", "lista de referências", "fontes", "fontes citadas"),
+        *("fontes utilizadas", "fontes consultadas", "lista de fontes"),
+        *("kaynaklar", "kaynak", "kaynakça", "kaynak listesi", "kaynaklar listesi", "kullanılan kaynaklar"),
+        *("referanslar", "referans listesi", "bibliyografya"),
+    )
+)
 
 # A mark as a checked answer has it.
 CHECKED_MARK = re.compile(r"\[Source (\d{1,3})\]")
@@ -26,7 +66,7 @@ _ROUND, _ANY_CLOSE = r"[(（]", r"\\?[\]】］)）}]"
 _JOIN = r"\s*(?:,|;|&|\+|/|[-–—]|\b(?:and|to|through|thru|e|et|und|bis|y|ve|a|à|al|até|hasta|ila|ile)\b)+\s*"
 _NUMBER = rf"(?:{SOURCE_WORDS}\W{{0,2}})?{NUMBER_SIGN}\d{{1,3}}(?!\d)"
 _NUMBERS = rf"({_NUMBER}(?:{_JOIN}{_NUMBER}){{0,20}})"
-_PAGE = PAGE_WORDS + r"\b\.?\s{0,3}\d{1,4}(?:\s?[-–]\s?\d{1,4})?"
+_PAGE = _PAGE_WORDS + r"\b\.?\s{0,3}\d{1,4}(?:\s?[-–]\s?\d{1,4})?"
 # Words after the numbers ("p. 12", a title) are dropped: pages and titles are known from the source, not the model.
 _SAID = r"[^\]】］)）}\[\n(]{0,120}(?:\([^()\]】］}\[\n]{0,60}\)?[^\]】］)）}\[\n(]{0,60})?"
 _TAIL = rf"(?:\s*[,;:.–—-]?\s{_SAID})?"
@@ -114,7 +154,7 @@ _LAST_WORD = re.compile(r"(?<!\w)\*{0,3}([^\W\d_]{1,8})$")
 _SOURCE_BEGINNINGS = ("sources", "fonte", "fonti", "fontes", "fuentes", "quellen", "kaynaklar")
 
 _YEAR = r"\(?(?:1[89]|20)\d\d[a-z]?\)?"
-_LISTED_PAGE = PAGE_WORDS + r"\.?\s*\d{1,4}(?:\s*[-–]\s*\d{1,4})?"
+_LISTED_PAGE = _PAGE_WORDS + r"\.?\s*\d{1,4}(?:\s*[-–]\s*\d{1,4})?"
 _YEAR_OR_PAGE = re.compile(rf"\s*(?:{_YEAR}|{_LISTED_PAGE})\s*\.?\s*", re.IGNORECASE)
 _DESCRIBED = re.compile(rf"(?:^|[,;:.(])\s*(?:{_YEAR}|{_LISTED_PAGE})\s*(?=[,;:.)]|$)", re.IGNORECASE)
 _LICENCE = re.compile(r"\s*(?:CC[ -]BY\b|CC0|public domain)[^,;]*", re.IGNORECASE)
@@ -345,8 +385,8 @@ class UnlistedWords:
         if self._is_list or not line.strip():
             return True
         plain = _plain(line)
-        if any(heading.startswith(plain.partition(":")[0].rstrip("*_ ")) for heading in REFERENCE_HEADINGS):
-            return plain.partition(":")[0].rstrip("*_ ") in REFERENCE_HEADINGS or ":" not in plain
+        if any(heading.startswith(plain.partition(":")[0].rstrip("*_ ")) for heading in _REFERENCE_HEADINGS):
+            return plain.partition(":")[0].rstrip("*_ ") in _REFERENCE_HEADINGS or ":" not in plain
         if _MARK_BEGUN.match(line):
             return True
         marked = _MARKED_LINE.match(line)
@@ -374,7 +414,7 @@ def _plain(line: str) -> str:
 
 
 def _is_heading(line: str) -> bool:
-    return _plain(line) in REFERENCE_HEADINGS
+    return _plain(line) in _REFERENCE_HEADINGS
 
 
 def _is_inline_list(line: str) -> bool:

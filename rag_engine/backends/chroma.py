@@ -24,7 +24,7 @@ from filelock import FileLock
 from rag_engine.backends.sqlite_damage import find_damage
 from rag_engine.errors import BackendError, WorkspaceError
 from rag_engine.protocols import ChildFacets, Keys, Vectors
-from rag_engine.workspace import lock_or_name_holder
+from rag_engine.writer_lock import lock_or_name_holder
 
 # Chroma refuses more than 5,461 records in one call, and SQLite more than 32,766 values in one filter.
 _BATCH = 5000
@@ -297,3 +297,11 @@ def _reported(name: str) -> Iterator[None]:
 def _batches(total: int) -> Iterator[slice]:
     for first in range(0, total, _BATCH):
         yield slice(first, first + _BATCH)
+
+
+def chroma_answers(url: str) -> bool:
+    """Return whether a Chroma server answers at the URL."""
+    try:
+        return httpx.get(f"{url}/api/v2/heartbeat", timeout=2.0).status_code == 200
+    except httpx.HTTPError:
+        return False

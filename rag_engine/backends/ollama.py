@@ -13,9 +13,9 @@ import ollama
 from rag_engine.backends.llm_reply import check_whole, joined, read_object, read_parts
 from rag_engine.config import CONTEXT_STEP, REPLY_TOKENS, GenerationConfig
 from rag_engine.errors import BackendError
+from rag_engine.loopback import is_loopback
 from rag_engine.token_usage import report_tokens
 from rag_engine.types.language_model import InstalledModel, Prompt
-from rag_engine.workspace import is_loopback
 
 _DEFAULT_URL = GenerationConfig().ollama_url
 _QUICK = httpx.Timeout(2.0, connect=0.3)  # is anyone there? asked every few seconds; a busy server takes its time

@@ -13,9 +13,9 @@ import httpx
 from rag_engine.backends.llm_reply import check_whole, joined, read_object, read_parts
 from rag_engine.config import REPLY_TOKENS, GenerationConfig
 from rag_engine.errors import BackendError
+from rag_engine.loopback import is_loopback
 from rag_engine.token_usage import report_tokens
 from rag_engine.types.language_model import Prompt
-from rag_engine.workspace import is_loopback
 
 if TYPE_CHECKING:
     import openai

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from rag_engine.answer_sentences import insufficient
 from rag_engine.answering.chances import RefusalRates, refusal_rates, share_right
 from rag_engine.conversations.describe_hit import HitScores, scores_of
 from rag_engine.messages import Message
-from rag_engine.prompts import insufficient
 from rag_engine.types.answer import (
     Answer,
     AnswerStatus,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from rag_engine.answer_sentences import entry_question
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.calibration import languages_of
 from rag_engine.engine import Engine
@@ -28,7 +29,7 @@ from rag_engine.grounding.knowledge import (
     index_entries,
 )
 from rag_engine.messages import NO_MESSAGE, Message
-from rag_engine.prompts import entry_question, entry_wish
+from rag_engine.prompts import entry_wish
 from rag_engine.protocols import Embedder, Generator, Vectors
 from rag_engine.retrieval.exact_search import nearest
 from rag_engine.retrieval.retrieve import hit_of, source_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rag_engine.filters import FilterObstacle
+from rag_engine.answering_documents import FilterObstacle
 from rag_engine.passage_search.find import FoundPassages
 from rag_engine.text.wording import ENGLISH, Wording
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from heapq import nsmallest
 
-from rag_engine import filters
+from rag_engine.answering_documents import FilterObstacle, filter_obstacles
 from rag_engine.calibration import languages_of
 from rag_engine.engine import Engine
 from rag_engine.passage_search.find import NEAREST, FoundPassages, find_passages, worded_children
@@ -17,23 +17,23 @@ from rag_engine.retrieval.exact_search import nearest
 _DEPTH = 5_000
 
 
-def excluding_facets(engine: Engine, query: PassageQuery) -> tuple[filters.FilterObstacle, ...]:
+def excluding_facets(engine: Engine, query: PassageQuery) -> tuple[FilterObstacle, ...]:
     """Return the facets of a filter that exclude every result, the largest number of documents first.
 
     If the filter allows no document, documents that the rest of the filter allows are counted. If it allows some and
     none holds the words, documents that hold the words are counted.
     """
     snapshot = engine.collection.snapshot()
-    obstacles = filters.filter_obstacles(query.wanted, snapshot.facets, snapshot.documents)
+    obstacles = filter_obstacles(query.wanted, snapshot.facets, snapshot.documents)
     if obstacles or not query.words:
         return obstacles
-    found: list[filters.FilterObstacle] = []
+    found: list[FilterObstacle] = []
     for name, values in query.wanted.items():
         rest = query.without(name)
-        if not filters.filter_obstacles(rest.wanted, snapshot.facets, snapshot.documents) and (
+        if not filter_obstacles(rest.wanted, snapshot.facets, snapshot.documents) and (
             count := len(find_passages(engine, rest).documents)
         ):
-            found.append(filters.FilterObstacle(name, values, count))
+            found.append(FilterObstacle(name, values, count))
     return tuple(sorted(found, key=lambda one: -one.documents))
 
 

@@ -9,12 +9,12 @@ from typing import ClassVar
 
 from pydantic import TypeAdapter
 
+from rag_engine.answering_documents import left_documents
 from rag_engine.conversations.person import LOCAL, Person
 from rag_engine.conversations.record_kinds import Moment, RecordKind
 from rag_engine.conversations.store import new_id
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
-from rag_engine.filters import left_documents
 from rag_engine.messages import Message
 from rag_engine.passage_search.passage_query import PassageQuery
 from rag_engine.text.key_words import wanted_words

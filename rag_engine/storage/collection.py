@@ -61,6 +61,7 @@ from rag_engine.storage.stores import (
 from rag_engine.storage.vector_file import VectorFile, unsealed
 from rag_engine.storage.vector_rows import forget_damaged_sentences, rows_of_damaged_sentences, sweep
 from rag_engine.types.document import DocumentRecord
+from rag_engine.writer_lock import write_lock
 
 _ENCODE = "Run `sextant rebuild --encode`: only texts whose vectors are missing or damaged are encoded again."
 _FILL = "Run `sextant rebuild`, or add a document: the next change fills it."
@@ -291,7 +292,7 @@ class Collection:
     @contextmanager
     def writer(self, load_embedder: Callable[[], Embedder], chunking: ChunkingConfig) -> Iterator[Indexer]:
         """Yield the workspace's writer, after the repair of an interrupted run."""
-        with paths.write_lock(self.workspace):
+        with write_lock(self.workspace):
             embedder = load_embedder()
             if self.snapshot().documents:
                 check_encoder(self.manifest(), embedder, self.workspace)
@@ -311,7 +312,7 @@ class Collection:
     def erase(self, document: DocumentRecord) -> Erasure:
         """Remove a document everywhere and return the result."""
         manifest = self._require_manifest()
-        with paths.write_lock(self.workspace):
+        with write_lock(self.workspace):
             stores = self._stores(manifest.name, manifest.dimension)
             # It holds the document as well.
             self._forget_waiting()
@@ -324,7 +325,7 @@ class Collection:
     def finish_erasures(self) -> tuple[Message, ...]:
         """Finish interrupted erasures, and return anything that was still found afterwards."""
         manifest = self._require_manifest()
-        with paths.write_lock(self.workspace):
+        with write_lock(self.workspace):
             stores = self._stores(manifest.name, manifest.dimension)
             self._repair_and_fill(stores)
             self._end_erasure(stores)
@@ -345,7 +346,7 @@ class Collection:
     def relabel(self) -> None:
         """Have both indexes describe documents as the catalog does; nothing is encoded."""
         manifest = self._require_manifest()
-        with paths.write_lock(self.workspace):
+        with write_lock(self.workspace):
             self._repair_and_fill(self._stores(manifest.name, manifest.dimension))
 
     def rebuild(
@@ -368,7 +369,7 @@ class Collection:
         In both cases the old generation stays.
         """
         manifest = self._require_manifest()
-        with paths.write_lock(self.workspace):
+        with write_lock(self.workspace):
             file = self._vectors(manifest.name, manifest.dimension)
             if embedder is None and len(damaged := file.damaged(np.unique(self.snapshot().rows))):
                 # Indexes made of them would hold them, and no longer say so.
@@ -425,7 +426,7 @@ class Collection:
 
         WorkspaceError if none waits.
         """
-        with paths.write_lock(self.workspace):
+        with write_lock(self.workspace):
             waiting = self._require_waiting()
             with self.catalog.begin() as connection:
                 activate(connection, waiting_documents(connection))
@@ -440,7 +441,7 @@ class Collection:
     def discard_waiting(self) -> None:
         """Remove the generation that waits; WorkspaceError if none does."""
         manifest = self._require_manifest()
-        with paths.write_lock(self.workspace):
+        with write_lock(self.workspace):
             self._require_waiting()
             self._forget_waiting()
             self._repair(self._stores(manifest.name, manifest.dimension))

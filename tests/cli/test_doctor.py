@@ -18,7 +18,7 @@ from cli.main import app as terminal
 from ingestion.records.people import give_role
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
-from rag_engine.workspace import announce, new_serving
+from rag_engine.serving import announce, new_serving
 
 
 class Heartbeat(BaseHTTPRequestHandler):

@@ -29,7 +29,6 @@ from ingestion.records.source_store import SourceStore
 from ingestion.types.run import Progress
 from ingestion.types.source import ListedSource
 from ingestion.worker import work
-from rag_engine import workspace as paths
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
@@ -40,6 +39,7 @@ from rag_engine.storage.catalog import open_catalog
 from rag_engine.storage.erase_document import Erasure
 from rag_engine.storage.index_entries import IndexedEntry, replace_index
 from rag_engine.types.document import DocumentRecord
+from rag_engine.writer_lock import write_lock
 from tests.conftest import ROOT
 from tests.rag_engine.conftest import CountingEmbedder
 
@@ -197,7 +197,7 @@ def test_a_run_waits_while_another_process_writes(engine: Engine, small_document
     jobs = JobQueue(engine.catalog)
     jobs.queue("add", {"paths": [str(small_documents)]})
     with ThreadPoolExecutor(1) as pool:
-        with paths.write_lock(engine.config.workspace):
+        with write_lock(engine.config.workspace):
             worked = pool.submit(work, engine)
             waiting = await_run(jobs, lambda job: job.progress is not None)
             assert waiting.alive
@@ -209,7 +209,7 @@ def test_a_run_waits_while_another_process_writes(engine: Engine, small_document
 def test_a_run_that_waits_for_another_process_can_be_cancelled(engine: Engine, small_documents: Path) -> None:
     jobs = JobQueue(engine.catalog)
     id = jobs.queue("add", {"paths": [str(small_documents)]})
-    with paths.write_lock(engine.config.workspace), ThreadPoolExecutor(1) as pool:
+    with write_lock(engine.config.workspace), ThreadPoolExecutor(1) as pool:
         worked = pool.submit(work, engine)
         await_run(jobs, lambda job: job.progress is not None)
         jobs.cancel(id)

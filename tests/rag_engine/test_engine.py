@@ -17,7 +17,8 @@ from rag_engine.retrieval import search as retrievers
 from rag_engine.settings import keep_setting
 from rag_engine.types.answer import Answer
 from rag_engine.types.evidence import ControllerStep, Evidence
-from rag_engine.workspace import index, write_lock
+from rag_engine.workspace import index
+from rag_engine.writer_lock import write_lock
 from tests.rag_engine.conftest import AwayEmbedder, CountingEmbedder, OtherEmbedder
 
 QUESTION = "When do residents within 300 metres of the dyke leave their homes?"

@@ -5,16 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag_engine.answering_documents import filter_obstacles, left_documents, live_counts
 from rag_engine.errors import InputError
-from rag_engine.filters import (
-    Facets,
-    allowed_documents,
-    facets_of,
-    filter_obstacles,
-    left_documents,
-    live_counts,
-    parse_filters,
-)
+from rag_engine.filters import Facets, allowed_documents, facets_of, parse_filters
 from rag_engine.types.document import DocumentRecord, Metadata
 from tests.rag_engine.conftest import make_source
 

@@ -7,17 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag_engine.answer_sentences import INSUFFICIENT
 from rag_engine.answering.replies import check_marks
-from rag_engine.prompts import (
-    INSUFFICIENT,
-    PLANNER_SCHEMA,
-    answer_rules,
-    neutralise,
-    one_line,
-    planner_message,
-    source_block,
-    user_message,
-)
+from rag_engine.prompts import PLANNER_SCHEMA, answer_rules, planner_message, source_block, user_message
+from rag_engine.text.neutralise import neutralise, one_line
 from tests.rag_engine.conftest import make_evidence, make_source
 
 HOSTILE = """Floods rose in 2020.

@@ -24,6 +24,7 @@ from ingestion.dataset.comparison.comparison import (
 from ingestion.dataset.comparison.short_text import best_quotation, shortened, without_marks
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.types.run import Progress
+from rag_engine.answer_sentences import insufficient
 from rag_engine.answering.chances import with_sources
 from rag_engine.answering.citations import citation_at
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
@@ -32,8 +33,8 @@ from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
 from rag_engine.filters import Filter
 from rag_engine.geography import find_places, load_gazetteer
-from rag_engine.prompts import insufficient, one_line
 from rag_engine.takeaway.exported_text import attribute_text
+from rag_engine.text.neutralise import one_line
 from rag_engine.types.answer import Answer, Citation, CitedRecord, StructuredAnswer
 from rag_engine.types.evidence import Evidence, GeographicScope, QueryPlan
 from rag_engine.types.passage import Source

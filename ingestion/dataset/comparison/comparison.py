@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from rag_engine.answering.structured.answer_schema import NOTE, AnswerSchema, SchemaAttribute
+from rag_engine.answering_documents import answering_documents
 from rag_engine.conversations.person import SharedRecord
 from rag_engine.errors import InputError
-from rag_engine.filters import DOCUMENT, VERSIONS, Filter, answering_documents
+from rag_engine.filters import DOCUMENT, VERSIONS, Filter
 from rag_engine.messages import Message
 from rag_engine.storage.snapshot import Snapshot
 from rag_engine.text.file_kinds import pages_text

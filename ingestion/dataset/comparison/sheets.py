@@ -20,9 +20,9 @@ from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import limits_text
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.errors import InputError
-from rag_engine.prompts import one_line
 from rag_engine.takeaway.exported_text import attribute_text
 from rag_engine.text.file_kinds import page_number
+from rag_engine.text.neutralise import one_line
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types.answer import Attribute, AttributeContent, Citation
 from rag_engine.types.document import DocumentRecord

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from rag_engine.answering.replies import CHECKED_MARK
-from rag_engine.prompts import one_line
 from rag_engine.takeaway.exported_text import AnswerLine, answer_lines
+from rag_engine.text.neutralise import one_line
 from rag_engine.text.sentences import sentence_spans
 
 MOST_WORDS = 40

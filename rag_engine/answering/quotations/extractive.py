@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_engine.answer_sentences import quotations_heading
 from rag_engine.answering.chances import AnswerSpan, best_span
 from rag_engine.answering.citations import PageOf, citation_at, shared_words, words
 from rag_engine.answering.quotations.question_terms import Asked, asked_for, forms_in, gives, shares_said, terms_of
@@ -22,10 +23,10 @@ from rag_engine.chunking.indexed_text import context_header, under_header
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.geography import load_gazetteer
 from rag_engine.messages import Message
-from rag_engine.prompts import one_line, quotations_heading
 from rag_engine.protocols import Embedder, PassageReader, Reranker
 from rag_engine.retrieval.rerank_passages import read_scores
 from rag_engine.text.languages import name_in
+from rag_engine.text.neutralise import one_line
 from rag_engine.text.sentences import stripped
 from rag_engine.types.answer import Citation
 from rag_engine.types.evidence import Evidence

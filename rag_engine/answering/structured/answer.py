@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic, perf_counter
 
+from rag_engine.answer_sentences import absent_sections, insufficient
 from rag_engine.answering import generation
 from rag_engine.answering.citations import PageOf
 from rag_engine.answering.structured.answer_schema import NOTE, AnswerSchema, asked_schema
@@ -15,7 +16,7 @@ from rag_engine.answering.structured.records import ChildOf, bind_reply
 from rag_engine.config import REPLY_TOKENS
 from rag_engine.errors import BackendError, ReplyError
 from rag_engine.messages import NO_MESSAGE, Message, join_messages
-from rag_engine.prompts import absent_sections, insufficient, record_message, record_rules, source_block
+from rag_engine.prompts import record_message, record_rules, source_block
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.types.answer import StructuredAnswer
 from rag_engine.types.evidence import Evidence

@@ -10,6 +10,7 @@ import pytest
 from cli.chat.chat import hold
 from cli.chat.commands import COMMANDS, take
 from cli.chat.session import ChatSession
+from rag_engine.answer_sentences import names_no_source
 from rag_engine.answering.chances import chance_model
 from rag_engine.config import Config, RetrievalConfig, changed, read_config
 from rag_engine.conversations.store import Conversation, new_id, read_conversation
@@ -18,7 +19,6 @@ from rag_engine.errors import InputError
 from rag_engine.filters import Filter
 from rag_engine.messages import Message
 from rag_engine.planning.follow_up import Exchange, FollowUp
-from rag_engine.prompts import names_no_source
 from rag_engine.types.answer import Answer
 from rag_engine.types.evidence import Evidence
 from tests.present import present

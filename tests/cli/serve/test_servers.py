@@ -23,10 +23,11 @@ import pytest
 from ingestion import workspace as folders
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import JobQueue
-from rag_engine import workspace as paths
 from rag_engine.config import cache_folder
 from rag_engine.errors import WorkspaceError
+from rag_engine.serving import announce, find_serving, new_serving
 from rag_engine.storage.catalog import open_catalog
+from rag_engine.writer_lock import write_lock
 from tests.cli.serve.test_protection import LOGIN
 from tests.conftest import ROOT
 from tests.present import present
@@ -106,7 +107,7 @@ def test_beside_a_process_that_adds_files_the_page_answers_and_what_it_shall_add
 ) -> None:
     (tmp_path / "new.txt").write_text("The harbour master closes the flood gate at a level of two metres. " * 8)
     with ExitStack() as adding, closing(open_catalog(workspace)) as catalog:
-        adding.enter_context(paths.write_lock(workspace))
+        adding.enter_context(write_lock(workspace))
         with serving(workspace) as (_, address):
             assert httpx.get(address, timeout=20).status_code == 200
             assert run("search", "flood", "-w", str(workspace)).returncode == 0
@@ -155,11 +156,11 @@ def test_a_wrong_setting_is_named_with_the_cure(tmp_path: Path) -> None:
 
 def test_a_server_that_dies_is_started_again_at_its_address(served: Served) -> None:
     process, workspace, address = served
-    before = present(paths.find_serving(workspace))
+    before = present(find_serving(workspace))
     for child in psutil.Process(process.pid).children():
         child.kill()
     _wait_until(lambda: _answers(address))
-    assert paths.find_serving(workspace) == before
+    assert find_serving(workspace) == before
     assert process.poll() is None
     assert run("search", "flood", "-w", str(workspace)).returncode == 0
 
@@ -206,7 +207,7 @@ def test_the_command_ends_with_the_log_named_when_a_server_dies_again_and_again(
     assert process.returncode == 2
     assert process.stdout is not None
     assert str(workspace / "serving.log") in json.loads(process.stdout.read())["error"]
-    assert paths.find_serving(workspace) is None
+    assert find_serving(workspace) is None
 
 
 def _answers(address: str) -> bool:
@@ -218,17 +219,17 @@ def _answers(address: str) -> bool:
 
 def test_a_copy_of_a_workspace_does_not_use_the_servers_of_the_original(served: Served, tmp_path: Path) -> None:
     _, workspace, _ = served
-    assert paths.find_serving(workspace) is not None
+    assert find_serving(workspace) is not None
     copy = Path(shutil.copytree(workspace, tmp_path / "copy"))
-    assert paths.find_serving(copy) is None
+    assert find_serving(copy) is None
 
 
 @pytest.mark.parametrize("content", ["", "[]", "[" * 100_000, '{"process": 4', '{"process": 4}', "of other kinds"])
 def test_an_announcement_that_no_server_wrote_announces_nothing(tmp_path: Path, content: str) -> None:
-    fields = asdict(paths.new_serving(tmp_path, ""))
+    fields = asdict(new_serving(tmp_path, ""))
     written = json.dumps(dict.fromkeys(fields, "x")) if content == "of other kinds" else content
     (tmp_path / "serving.json").write_text(written, encoding="utf-8")
-    assert paths.find_serving(tmp_path) is None
+    assert find_serving(tmp_path) is None
 
 
 def test_the_sample_is_queued_again_after_a_failure_and_the_end_of_serving_ends_its_worker(tmp_path: Path) -> None:
@@ -248,20 +249,20 @@ def test_the_sample_is_queued_again_after_a_failure_and_the_end_of_serving_ends_
 
 
 def test_an_announcement_counts_only_while_the_process_that_made_it_lives(tmp_path: Path) -> None:
-    mine = paths.new_serving(tmp_path, "http://127.0.0.1:8501")
-    paths.announce(tmp_path, mine)
-    assert paths.find_serving(tmp_path) == mine
+    mine = new_serving(tmp_path, "http://127.0.0.1:8501")
+    announce(tmp_path, mine)
+    assert find_serving(tmp_path) == mine
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    paths.announce(tmp_path, replace(mine, process=ended.pid))
-    assert paths.find_serving(tmp_path) is None
+    announce(tmp_path, replace(mine, process=ended.pid))
+    assert find_serving(tmp_path) is None
     # The number of the process that made it was given again, to this one.
-    paths.announce(tmp_path, replace(mine, started=mine.started - 3600))
-    assert paths.find_serving(tmp_path) is None
+    announce(tmp_path, replace(mine, started=mine.started - 3600))
+    assert find_serving(tmp_path) is None
 
 
 def test_a_writer_whose_note_is_half_written_is_an_unknown_one(tmp_path: Path) -> None:
-    with paths.write_lock(tmp_path):
+    with write_lock(tmp_path):
         (tmp_path / "writer.json").write_text('{"pro')
-        with pytest.raises(WorkspaceError, match="process \\?"), paths.write_lock(tmp_path):
+        with pytest.raises(WorkspaceError, match="process \\?"), write_lock(tmp_path):
             pass

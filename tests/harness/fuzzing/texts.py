@@ -27,7 +27,8 @@ from rag_engine.backends.llm_reply import read_object
 from rag_engine.errors import BackendError, InputError
 from rag_engine.evaluation.gold import read_gold
 from rag_engine.filters import parse_filters
-from rag_engine.prompts import PLANNER_SCHEMA, SUPPORT_SCHEMA, neutralise
+from rag_engine.prompts import PLANNER_SCHEMA, SUPPORT_SCHEMA
+from rag_engine.text.neutralise import neutralise
 from tests.harness.fuzzing.seam import Seam
 from tests.ingestion.small_web import Answer, SmallWeb
 

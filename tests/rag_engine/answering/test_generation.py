@@ -5,13 +5,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rag_engine.answer_sentences import INSUFFICIENT, names_no_source
 from rag_engine.answering.generation import answer, pack_prompt
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.support import SupportModels
 from rag_engine.calibration import Calibration
 from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
-from rag_engine.prompts import INSUFFICIENT, names_no_source
 from rag_engine.protocols import Generator
 from rag_engine.types.answer import Answer
 from rag_engine.types.evidence import AbsentSection, Evidence, ResidualGap

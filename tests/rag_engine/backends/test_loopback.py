@@ -1,6 +1,6 @@
 import pytest
 
-from rag_engine.workspace import is_loopback
+from rag_engine.loopback import is_loopback
 
 
 @pytest.mark.parametrize("host", ["localhost", "model.localhost", "127.0.0.1", "127.8.9.1", "::1", "[::1]"])

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from rag_engine.answering_documents import live_counts
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import InputError
-from rag_engine.filters import Filter, live_counts
+from rag_engine.filters import Filter
 from rag_engine.passage_search.describe import describe_found, describe_matching, describe_refusal
 from rag_engine.passage_search.facet_counts import excluding_facets, find_document_hits
 from rag_engine.passage_search.find import NEAREST, find_passages, in_order

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rag_engine.answer_sentences import CLOSEST, QUOTATIONS_ONLY
 from rag_engine.answering.generation import answer
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer, Quoting
 from rag_engine.config import GenerationConfig
-from rag_engine.prompts import CLOSEST, QUOTATIONS_ONLY
 from rag_engine.protocols import PassageReader, Reranker, Scores
 from rag_engine.types.answer import Answer
 from rag_engine.types.evidence import Ground

@@ -4,10 +4,10 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from rag_engine.answer_sentences import INSUFFICIENT
 from rag_engine.answering.structured.answer import structured_answer
 from rag_engine.answering.structured.answer_schema import read_schema, shipped_schemas
 from rag_engine.errors import BackendError, ReplyError
-from rag_engine.prompts import INSUFFICIENT
 from rag_engine.types.answer import StructuredAnswer
 from rag_engine.types.evidence import Evidence
 from tests.rag_engine.conftest import CountingEmbedder, make_evidence, make_source

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from rag_engine.answering_documents import answering_documents
 from rag_engine.errors import InputError
-from rag_engine.filters import answering_documents, parse_filters
+from rag_engine.filters import parse_filters
 from rag_engine.types.document import DocumentRecord, Metadata
 from tests.rag_engine.test_filters import facets
 

@@ -1,0 +1,97 @@
+"""The sentences that an answer says by itself, in the language of the question."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from typing import Literal
+
+from rag_engine.config import DATA
+from rag_engine.text.neutralise import one_line
+from rag_engine.types.evidence import AbsentSection, ResidualGap
+from rag_engine.types.passage import Source
+
+_SENTENCES: dict[str, dict[str, str]] = tomllib.loads((DATA / "answers.toml").read_text(encoding="utf-8"))
+INSUFFICIENT, QUOTATIONS_ONLY = _SENTENCES["insufficient"], _SENTENCES["quotations_only"]
+CLOSEST = _SENTENCES["closest_passages"]
+
+
+def insufficient(language: str) -> str:
+    """Return the sentence for "not enough evidence" in the language, or in English."""
+    return INSUFFICIENT.get(language, INSUFFICIENT["en"])
+
+
+def quotations_heading(language: str, *, sure: bool, after: Literal["", "failure", "refusal"] = "") -> str:
+    """Return the line above quotations, which calls them relevant or merely the closest, else in English.
+
+    It says that there is no language model, or that the one there is failed or found no answer.
+    """
+    sentences = QUOTATIONS_ONLY if sure else CLOSEST
+    if after:
+        sentences = _SENTENCES[f"{'relevant' if sure and after == 'failure' else 'closest'}_after_{after}"]
+    return sentences.get(language, sentences["en"])
+
+
+def absent_sections(absent: Sequence[AbsentSection], language: str) -> str:
+    """Return a sentence for each section that its act does not have, in the language or else in English."""
+    pattern = _SENTENCES["absent_section"].get(language, _SENTENCES["absent_section"]["en"])
+    sentences = []
+    for one in absent:
+        section, act = one_line(one.section), one_line(one.act, limit=150)
+        sentence = pattern.format(section=section, act=act, first=one.first, last=one.last)
+        sentences.append(sentence[:1].upper() + sentence[1:])
+    return " ".join(sentences)
+
+
+def names_no_source(language: str) -> str:
+    """Return the sentence that an answer is not shown because it names no source.
+
+    If the language has no such sentence, it is in English.
+    """
+    return _SENTENCES["no_source"].get(language, _SENTENCES["no_source"]["en"])
+
+
+def nothing_on(named: str, language: str) -> str:
+    """Return the sentence that no source is about or names this, in the language or else in English."""
+    return _SENTENCES["unnamed"].get(language, _SENTENCES["unnamed"]["en"]).format(named=one_line(named, limit=150))
+
+
+def not_covered(gaps: Sequence[ResidualGap], language: str) -> str:
+    """Return a sentence for the unanswered parts of a question, and one for the disputed parts."""
+    sentences = []
+    for kind, contradicted in (("open_parts", False), ("contradicted_parts", True)):
+        named = [one_line(gap.question) for gap in gaps if gap.contradicted == contradicted]
+        if named:
+            quoted = _SENTENCES["quoted"].get(language, _SENTENCES["quoted"]["en"])
+            parts = " ".join(quoted.format(text=text) for text in named)
+            sentences.append(f"{_SENTENCES[kind].get(language, _SENTENCES[kind]['en'])} {parts}")
+    return "\n\n".join(sentences)
+
+
+def listed_in_index(sources: Sequence[Source], language: str) -> str:
+    """Return a sentence on the index entries that list the sources, in the language or in English.
+
+    A second sentence names the glossary entries that explain sources. Without entries the text is empty. Only the first
+    entry of a source is named.
+    """
+    sentences = []
+    for kind, glossary in (("listed", False), ("explained", True)):
+        table = _SENTENCES["listed_entry"]
+        entries = [
+            table.get(language, table["en"]).format(entry=one_line(first.entry), page=first.page, n=one.n)
+            for one in sources
+            for first in one.listed[:1]
+            if first.glossary == glossary
+        ]
+        sentence = _SENTENCES[kind].get(language, _SENTENCES[kind]["en"])
+        sentences += [sentence.format(entries="; ".join(entries))] if entries else []
+    return " ".join(sentences)
+
+
+def entry_question(entry: str, language: str) -> str:
+    """Return the question about an index entry, in the language or in English.
+
+    It asks what the documents say about the entry.
+    """
+    table = _SENTENCES["entry_question"]
+    return table.get(language, table["en"]).format(entry=one_line(entry))
