@@ -214,7 +214,7 @@ def _reranker(engine: Engine) -> Check:
 
 def _language_model(engine: Engine) -> Check:
     config = engine.config.generation
-    generator, warning = engine.language_model()
+    generator, warning = engine.models.language_model()
     if generator is not None:
         return Check("Language model", "good", f"{generator.name}, window of {generator.context_window} tokens")
     found = (
@@ -309,7 +309,7 @@ def _sandbox() -> Check:
 
 def _servers(engine: Engine) -> Check:
     from rag_engine.backends.chroma import chroma_answers
-    from rag_engine.serving import find_serving
+    from rag_engine.processes.serving import find_serving
 
     url, serving = engine.config.chroma_url, find_serving(engine.config.workspace)
     if url and not chroma_answers(url):

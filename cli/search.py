@@ -140,7 +140,7 @@ def list_passages(engine: Engine, listing: Listing) -> None:
 def _write(engine: Engine, found: FoundPassages, path: Path) -> None:
     from ingestion.dataset.export import write_file
     from ingestion.dataset.passage_export import export_passages
-    from rag_engine.serving import find_serving
+    from rag_engine.processes.serving import find_serving
 
     serving = find_serving(engine.config.workspace)
     base = f"{serving.address.rstrip('/')}/" if serving else ""

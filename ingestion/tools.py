@@ -120,7 +120,7 @@ def open_tools(engine: Engine, config: IngestionConfig, *, again: bool = False) 
             return browsers[0]
 
         readers = stack.enter_context(Sandbox(config.limits, engine.config.ocr, config.extraction_processes))
-        language_model, error = engine.language_model() if config.use_model else (None, NO_MESSAGE)
+        language_model, error = engine.models.language_model() if config.use_model else (None, NO_MESSAGE)
 
         def abort() -> None:
             web.close()

@@ -66,7 +66,7 @@ def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
         if (job := jobs.next()) is not None:
             _carry_out(job, engine, jobs)
             count += 1
-        elif not engine.collection.renew_files(lambda: goes_on() and not jobs.waiting()):
+        elif not engine.generations.renew_files(lambda: goes_on() and not jobs.waiting()):
             break
     return count
 
@@ -395,9 +395,8 @@ def _left(entries: int) -> Message:
 
 @_carries_out("ground")
 def _ground(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    generator, pulse.warning = (
-        engine.language_model() if read_ingestion_config(engine.config.workspace).use_model else (None, NO_MESSAGE)
-    )
+    uses_model = read_ingestion_config(engine.config.workspace).use_model
+    generator, pulse.warning = engine.models.language_model() if uses_model else (None, NO_MESSAGE)
     summary = build_knowledge_base(
         engine,
         generator,

@@ -19,8 +19,8 @@ from rag_engine.backends.chroma import (
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
 from rag_engine.config import Config
+from rag_engine.processes.writer_lock import find_writer
 from rag_engine.protocols import SparseIndex, StorageBackends
-from rag_engine.writer_lock import find_writer
 
 # How long a writer waits for readers of Chroma's folders, and how soon the readers notice.
 _WRITER_SECONDS = 30.0

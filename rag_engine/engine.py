@@ -6,7 +6,6 @@ import threading
 import time
 from collections import abc
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from copy import copy
 from dataclasses import replace
@@ -44,7 +43,7 @@ from rag_engine.config import (
 )
 from rag_engine.controller.gather import ControllerTools, gather
 from rag_engine.disk_backends import open_backends
-from rag_engine.errors import BackendError, InputError, SextantError
+from rag_engine.errors import BackendError, InputError
 from rag_engine.filters import Filter
 from rag_engine.geography import load_gazetteer
 from rag_engine.messages import Message
@@ -67,6 +66,8 @@ from rag_engine.retrieval.search import Retrievers
 from rag_engine.settings import settings_stamp
 from rag_engine.storage.catalog import ChildRecord, open_catalog
 from rag_engine.storage.collection import Collection
+from rag_engine.storage.collection_writer import CollectionWriter
+from rag_engine.storage.generations import Generations
 from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.manifest import check_encoder
 from rag_engine.storage.rebuild import RebuildProgress
@@ -82,8 +83,6 @@ from rag_engine.viewer.translation import Translation, translate
 _LEAST_SHARE = 0.05
 # A model that could not plan a question in its time is not asked to for so long: each attempt costs half a minute.
 _SLOW_PLANNER_SECONDS = 600.0
-# Their libraries read files and compile without holding up Python; a third at once only shares the cores.
-_MODELS_AT_ONCE = 2
 
 
 class Engine:
@@ -97,9 +96,10 @@ class Engine:
         self.catalog = open_catalog(config.workspace, config.catalog_url)
         backends = backends or open_backends(config, self.catalog.state("workspace"))
         self.collection = Collection(config.workspace, self.catalog, backends)
-        self._models = Models(config, embedder)
+        self.writer = CollectionWriter(self.collection)
+        self.generations = Generations(self.writer)
+        self.models = Models(config, embedder)
         self.drawings = Drawings(self.collection)
-        self._loading: threading.Thread | None = None
         self._by_rules_until = float("-inf")
         self._spaces: tuple[Snapshot, SparseIndex] | None = None
         self._spaces_lock = threading.Lock()
@@ -122,7 +122,7 @@ class Engine:
         )
         if manifest is not None and manifest.name.partition("@")[0] != Path(config.encoder).name:
             config = replace(config, encoder=before.encoder)
-        self._models.use(config)
+        self.models.use(config)
         self.config, self._followed = config, state
         return True
 
@@ -131,7 +131,7 @@ class Engine:
 
     def plan(self, question: str) -> QueryPlan:
         """Take the question apart, by the language model when one answers, else by rules."""
-        generator, warning = self.language_model()
+        generator, warning = self.models.language_model()
         started = time.monotonic()
         if generator and started < self._by_rules_until:
             slow = Message("{model} took too long to plan an earlier one.", model=generator.name)
@@ -150,7 +150,7 @@ class Engine:
 
     def _planner(self) -> Generator | None:
         """Return the language model for short tasks before the answer, None while it is known to be too slow."""
-        return self.language_model()[0] if time.monotonic() >= self._by_rules_until else None
+        return self.models.language_model()[0] if time.monotonic() >= self._by_rules_until else None
 
     def language_of(self, question: str) -> str:
         """Return a question's ISO 639-1 code, preferring languages of the collection; "" when it is not known."""
@@ -186,15 +186,11 @@ class Engine:
         """Return the evidence with the chance of each passage, by likeness alone without the reader."""
         started = time.perf_counter()
         try:
-            judged = judge(evidence, self.reader())
+            judged = judge(evidence, self.models.reader())
         except BackendError as error:
             judged = judge(evidence, None)
             judged = replace(judged, warnings=(*judged.warnings, _not_read(error)))
         return replace(judged, seconds={**judged.seconds, "judge": time.perf_counter() - started})
-
-    def reader(self) -> PassageReader | None:
-        """Return the configured reader, or None if none is set; BackendError if it cannot be loaded."""
-        return self._models.reader()
 
     def ask(
         self,
@@ -211,7 +207,7 @@ class Engine:
         """
         evidence = yield from self.gather(self.search(question, wanted, retrieval), wanted, retrieval)
         yield evidence
-        generator, _ = self.language_model()
+        generator, _ = self.models.language_model()
         yield from self.answer_from(evidence, generator, prompted=prompted)
 
     def answer_from(
@@ -249,11 +245,11 @@ class Engine:
         reranker: Reranker | None = None
         warnings: list[Message] = []
         try:
-            reader = self.reader()
+            reader = self.models.reader()
         except BackendError as error:
             warnings.append(_not_read(error))
         try:
-            reranker = self._models.reranker(language) if self.config.retrieval.rerank else None
+            reranker = self.models.reranker(language) if self.config.retrieval.rerank else None
         except BackendError as error:
             warnings.append(Message("Not reranked: {error}", error=error))
         return ExtractiveAnswerer(embedder, reader, None if reranker is reader else reranker, warnings=warnings)
@@ -266,7 +262,7 @@ class Engine:
         retrieval: RetrievalConfig | None = None,
     ) -> StructuredAnswer:
         """Answer in the shape of a JSON schema; BackendError without a language model."""
-        self.require_language_model()
+        self.models.require_language_model()
         return self.structure(self.search(question, wanted, retrieval), schema)
 
     def structure(self, evidence: Evidence, schema: AnswerSchema) -> StructuredAnswer:
@@ -274,7 +270,7 @@ class Engine:
         generation = self.config.generation
         return structured_answer(
             evidence,
-            self.require_language_model(),
+            self.models.require_language_model(),
             schema,
             embedder=self.embedder(),
             page_of=self.catalog.page_at,
@@ -326,7 +322,7 @@ class Engine:
 
     def circumstances(self) -> Circumstances:
         """Return the circumstances of an answer: model, encoder, index, settings and versions."""
-        generator, _ = self.language_model()
+        generator, _ = self.models.language_model()
         judge: Generator | None = None
         if label_judge := self._judge():
             with suppress(BackendError):
@@ -368,7 +364,7 @@ class Engine:
     def translate(self, passage: str, language: str, into: str) -> Translation:
         """Return a passage in another language (ISO 639-1); BackendError without a language model."""
         seconds = self.config.generation.answer_seconds
-        return translate(passage, language, into, self.require_language_model(translating=True), seconds=seconds)
+        return translate(passage, language, into, self.models.require_language_model(translating=True), seconds=seconds)
 
     def retrieval(self, **changes: object) -> RetrievalConfig:
         """Return the configured retrieval with some values changed."""
@@ -383,7 +379,7 @@ class Engine:
             dense=collection.dense,
             sparse=collection.sparse,
             spaces=self._words_between_spaces,
-            reranker=self._models.reranker,
+            reranker=self.models.reranker,
             rerank_depth=self._rerank_depth,
         )
 
@@ -403,29 +399,7 @@ class Engine:
     def embedder(self) -> Embedder:
         """Return the configured encoder, loaded once."""
         manifest = self.collection.manifest()
-        return self._models.embedder(manifest.name if manifest else "")
-
-    def language_model(self) -> tuple[Generator | None, Message]:
-        """Return the language model that answers, else None and a warning; looked for every few seconds."""
-        return self._models.language_model()
-
-    def require_language_model(self, *, translating: bool = False) -> Generator:
-        """Return the language model that structured answers need; BackendError if there is none."""
-        generator, warning = self.language_model()
-        if generator is None:
-            raise BackendError(
-                "Translations need a language model, and none answers."
-                if translating
-                else "Structured answers need a language model, and none answers.",
-                help="{why} Start Ollama and give it one (ollama pull qwen3:8b), or set SEXTANT_OPENAI_URL and "
-                "SEXTANT_OPENAI_MODEL."
-                if warning
-                else "Start Ollama and give it one (ollama pull qwen3:8b), or set SEXTANT_OPENAI_URL and "
-                "SEXTANT_OPENAI_MODEL.",
-                retryable=True,
-                why=warning,
-            )
-        return generator
+        return self.models.embedder(manifest.name if manifest else "")
 
     def load_in_background(self) -> None:
         """Begin to load everything for the first question and its page; errors come at its first use."""
@@ -434,22 +408,11 @@ class Engine:
 
     def begin_loading_models(self, question: str = "") -> None:
         """Begin to load the models of a question, two at a time; `close` waits for them."""
-        self._loading = threading.Thread(target=self._load_models, args=(question,), name="load models", daemon=True)
-        self._loading.start()
-
-    def _load_models(self, question: str) -> None:
-        loads: list[Callable[[], object]] = [self.embedder, self._models.reader]
-        if self.config.retrieval.rerank:
-            loads.append(lambda: self._models.reranker(self.language_of(question) if question else PACKAGED_LANGUAGE))
-        with ThreadPoolExecutor(_MODELS_AT_ONCE) as threads:
-            begun = [threads.submit(load) for load in loads]
-        for one in begun:
-            with suppress(SextantError):
-                one.result()
+        self.models.begin_loading(self.embedder, lambda: self.language_of(question) if question else PACKAGED_LANGUAGE)
 
     def indexer(self) -> AbstractContextManager[Indexer]:
         """Give the workspace's writer, with the configured encoder and chunking."""
-        return self.collection.writer(self.embedder, self.config.chunking)
+        return self.writer.open_indexer(self.embedder, self.config.chunking)
 
     def rebuild(
         self,
@@ -464,7 +427,7 @@ class Engine:
         old ones stay and the new ones wait. A SextantError that it raises removes the new ones.
         """
         embedder = self.embedder() if encode else None
-        return self.collection.rebuild(
+        return self.generations.rebuild(
             progress,
             embedder=embedder,
             chunking=self.config.chunking,
@@ -479,9 +442,7 @@ class Engine:
 
     def close(self) -> None:
         """Release every lock and connection."""
-        # A process that ends while a runtime loads a model crashes in it.
-        if self._loading is not None:
-            self._loading.join()
+        self.models.close()
         self.collection.close()
         self.drawings.close()
 

@@ -1,4 +1,4 @@
-"""Whether a host is this machine."""
+"""Hosts of addresses that are this machine."""
 
 from __future__ import annotations
 

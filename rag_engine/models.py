@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -18,13 +20,15 @@ from rag_engine.backends.reader.load import load_reader
 from rag_engine.backends.reranker.load import load_reranker
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED, PACKAGED_LANGUAGE, is_installed
 from rag_engine.config import Config, GenerationConfig, read_config
-from rag_engine.errors import BackendError
+from rag_engine.errors import BackendError, SextantError
 from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.protocols import Embedder, Generator, PassageReader, Reranker
 from rag_engine.types.language_model import InstalledModel
 
 # Looking takes 20 ms where nothing answers, and a question looks twice.
 _LOOK_FOR_MODEL_SECONDS = 5.0
+# Their libraries read files and compile without holding up Python; a third at once only shares the cores.
+_MODELS_AT_ONCE = 2
 
 
 # One of each for all workspaces of a process: they keep nothing of a workspace, and loading takes up to a second.
@@ -55,6 +59,7 @@ class Models:
         self._reader_lock = threading.Lock()
         self._given = embedder
         self._embedder = embedder
+        self._loading: threading.Thread | None = None
         self._language: tuple[float, tuple[Generator | None, Message]] = float("-inf"), (None, NO_MESSAGE)
 
     def use(self, config: Config) -> None:
@@ -109,6 +114,45 @@ class Models:
                 found = None, Message("No language model was asked: {error}", error=error)
             self._language = time.monotonic(), found
         return found
+
+    def require_language_model(self, *, translating: bool = False) -> Generator:
+        """Return the language model that structured answers need; BackendError if there is none."""
+        generator, warning = self.language_model()
+        if generator is None:
+            raise BackendError(
+                "Translations need a language model, and none answers."
+                if translating
+                else "Structured answers need a language model, and none answers.",
+                help="{why} Start Ollama and give it one (ollama pull qwen3:8b), or set SEXTANT_OPENAI_URL and "
+                "SEXTANT_OPENAI_MODEL."
+                if warning
+                else "Start Ollama and give it one (ollama pull qwen3:8b), or set SEXTANT_OPENAI_URL and "
+                "SEXTANT_OPENAI_MODEL.",
+                retryable=True,
+                why=warning,
+            )
+        return generator
+
+    def begin_loading(self, embedder: Callable[[], Embedder], language: Callable[[], str]) -> None:
+        """Begin to load encoder, reader and the reranker of a language, two at a time; `close` waits for them."""
+        loads: list[Callable[[], object]] = [embedder, self.reader]
+        if self._config.retrieval.rerank:
+            loads.append(lambda: self.reranker(language()))
+        self._loading = threading.Thread(target=_load, args=(loads,), name="load models", daemon=True)
+        self._loading.start()
+
+    def close(self) -> None:
+        """Wait for models that are being loaded: a process that ends while a runtime loads one crashes in it."""
+        if self._loading is not None:
+            self._loading.join()
+
+
+def _load(loads: Sequence[Callable[[], object]]) -> None:
+    with ThreadPoolExecutor(_MODELS_AT_ONCE) as threads:
+        begun = [threads.submit(load) for load in loads]
+    for one in begun:
+        with suppress(SextantError):
+            one.result()
 
 
 def open_encoder(config: Config) -> Embedder:

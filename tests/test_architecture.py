@@ -56,7 +56,7 @@ WIDE = {
 OPENS = {
     "rag_engine/atomic_write.py": "folders that a killed process left half written",
     "rag_engine/settings.py": "the file of settings",
-    "rag_engine/writer_lock.py": "the writer of a workspace",
+    "rag_engine/processes/writer_lock.py": "the writer of a workspace",
     "rag_engine/backends/chroma.py": "the owner of Chroma's folders",
     "rag_engine/backends/model_export.py": "the cache of exported models, and the process that exports",
     "rag_engine/backends/sqlite_damage.py": "the check of a database before it is opened",

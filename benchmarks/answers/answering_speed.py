@@ -230,7 +230,7 @@ def quoted_rows(workspace: Path, questions: Sequence[AnswerQuestion]) -> Iterato
 
 def _read(engine: Engine, question: str, passages: Sequence[str]) -> float:
     """Return the milliseconds in which the reader reads passages that it has not read for this question."""
-    reader = engine.reader()
+    reader = engine.models.reader()
     assert reader is not None, "SEXTANT_READER is none"
     started = time.perf_counter()
     reader.read(f"{question} ", passages)
@@ -274,10 +274,10 @@ def print_cold_stages(workspace: str, question: str) -> None:
     engine = open_engine(_without_model(Path(workspace)))
     for stage, act in {
         "opening the collection": engine.collection.snapshot,
-        "looking for a language model": engine.language_model,
+        "looking for a language model": engine.models.language_model,
         "the question's language": lambda: engine.language_of(question),
         "loading the encoder": engine.embedder,
-        "loading the reader": engine.reader,
+        "loading the reader": engine.models.reader,
         "the answer": lambda: _answered(engine, question),
     }.items():
         started = time.perf_counter()

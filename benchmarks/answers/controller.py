@@ -329,7 +329,8 @@ def main() -> None:
         settings, model = engine.config.controller, "No language model."
         recordings, outcomes = [], []
         if arguments.model:
-            model = f"{engine.require_language_model().name} takes the questions apart and reads; tokens are the mean "
+            name = engine.models.require_language_model().name
+            model = f"{name} takes the questions apart and reads; tokens are the mean "
             model += "of those read and written for a question, in brackets the questions for which they are known."
         for question in questions:
             if arguments.model:

@@ -137,7 +137,7 @@ def across_languages(config: Config, shared: Path) -> Iterator[Asked]:
     }
     documents = [(one.id, as_document(one)) for one in next(iter(sets.values())).documents]
     with indexed(documents, config, embedder, lambda *_: None) as corpus:
-        reader = corpus.engine.reader()
+        reader = corpus.engine.models.reader()
         assert reader is not None, "SEXTANT_READER is none"
         for language, half in ASKED_ACROSS.items():
             for query in sets[language].queries[::EVERY]:
@@ -206,7 +206,7 @@ def main() -> None:
         engine = open_engine(read_config(arguments.workspace or Path(folder)))
         if not arguments.workspace:
             add_paths([arguments.shared / "data" / "corpus"], engine)
-        reader = engine.reader()
+        reader = engine.models.reader()
         assert reader is not None, "SEXTANT_READER is none"
         asked = every_question(engine, reader)
         engine.close()

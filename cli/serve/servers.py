@@ -26,7 +26,7 @@ from rag_engine.atomic_write import bound_log
 from rag_engine.config import ROOT, Config
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError, WorkspaceError
-from rag_engine.serving import LOGIN_REQUIRED, Serving, announce, find_serving, new_serving, withdraw
+from rag_engine.processes.serving import LOGIN_REQUIRED, Serving, announce, find_serving, new_serving, withdraw
 from rag_engine.storage.catalog import check_databases
 
 _WAIT = 60.0

@@ -149,7 +149,7 @@ def restore(context: ActingPlace, archive: Path, *, progress: Shown = lambda *_:
                 damaged = collection.damaged_vectors()
                 missing = sum(one.children for one in damaged) + collection.missing_vectors(damaged)
             if collection.snapshot().documents and not missing:
-                collection.rebuild(lambda done, total, name: progress(done, total, f"index: {name}"))
+                engine.generations.rebuild(lambda done, total, name: progress(done, total, f"index: {name}"))
         return missing
 
     return restore_files(archive, context.workspace, CATALOG_TABLES, progress, finish)

@@ -61,7 +61,7 @@ def begin_comparison(
     model.
     """
     if form:
-        context.engine.require_language_model()
+        context.engine.models.require_language_model()
     empty = Comparison(new_id(), "", by, (), (), wanted, moment(), {}, form)
     begun = _with_columns(context, empty, questions, wanted, only)
     taken = {one.name for one in list_comparisons(context)}

@@ -154,7 +154,7 @@ def relabel(context: ActContext, sources: Iterable[str]) -> int:
     wanted = set(sources)
     count = sum(record.source in wanted for record in context.engine.collection.documents())
     if count:
-        context.engine.collection.relabel()
+        context.engine.writer.relabel()
     return count
 
 

@@ -336,14 +336,14 @@ def _take_steps(context: ActContext, asked: BegunErasure) -> Erasure:
         elif not asked.former and one.is_former and one.origin == asked.source:
             # Before, since a kill leaves nothing to find it by; after, for an answer that was begun in between.
             left += _forget(context, one.document_id, one.source, one.file, redact=asked.redact)
-            context.engine.collection.erase(one)
+            context.engine.writer.erase(one)
             left += _forget(context, one.document_id, one.source, one.file, redact=asked.redact)
     left += _forget(context, asked.document_id, asked.source, asked.file, redact=asked.redact)
     if record is not None:
-        erased = context.engine.collection.erase(record)
+        erased = context.engine.writer.erase(record)
     else:
         # What it was made of is gone or going, and no longer counted.
-        erased = Erasure(asked.document_id, asked.file, 0, 0, context.engine.collection.finish_erasures())
+        erased = Erasure(asked.document_id, asked.file, 0, 0, context.engine.writer.finish_erasures())
     # Again, now that nobody finds it any more: an answer that is begun after this holds nothing of it.
     left += _forget(context, asked.document_id, asked.source, asked.file, redact=asked.redact)
     left += (

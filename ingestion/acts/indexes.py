@@ -92,7 +92,7 @@ def _reasons_to_wait(
 @act("admin", "Accepting what answers are measured by", on="index")
 def accept_index(context: ActContext) -> int:
     """Put the waiting index in place; return its number of passages. WorkspaceError if none waits."""
-    children = context.engine.collection.accept_waiting()
+    children = context.engine.generations.accept_waiting()
     enter(context, "index")
     return children
 
@@ -100,7 +100,7 @@ def accept_index(context: ActContext) -> int:
 @act("admin", "Discarding an index", on="index")
 def discard_index(context: ActContext) -> None:
     """Remove the index that waits; WorkspaceError if none does."""
-    context.engine.collection.discard_waiting()
+    context.engine.generations.discard_waiting()
     enter(context, "index")
 
 

@@ -120,7 +120,7 @@ def _controlled(what: Control, id: int) -> str:
 @act("curator", "Starting a run in words")
 def understand(context: ActContext, words: str) -> Command | None:
     """Return the request that words ask for, to be confirmed and run; None if they are not understood."""
-    language_model, _ = context.engine.language_model()
+    language_model, _ = context.engine.models.language_model()
     return interpret(words, [source.code for source in context.store.sources()], language_model)
 
 

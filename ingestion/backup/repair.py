@@ -21,11 +21,11 @@ from rag_engine import workspace as paths
 from rag_engine.atomic_write import replacing
 from rag_engine.damaged_files import kept_aside, set_aside
 from rag_engine.errors import WorkspaceError
-from rag_engine.serving import find_serving
+from rag_engine.processes.serving import find_serving
+from rag_engine.processes.writer_lock import write_lock
 from rag_engine.storage.catalog import mark_changed, open_catalog, set_state
 from rag_engine.storage.log import latest_lines, log_documents, logged_encoder
 from rag_engine.storage.schema import documents
-from rag_engine.writer_lock import write_lock
 
 _LOGS = "-wal", "-shm", "-journal"
 

@@ -16,11 +16,11 @@ from rag_engine.book_index.anchors import CachedQuery, IndexRecord, IndexTable, 
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.messages import Message
+from rag_engine.processes.writer_lock import write_lock
 from rag_engine.storage.catalog import ChildRecord
 from rag_engine.storage.index_entries import OWN_SOURCES, IndexedEntry, entries_at, index_sources, replace_index
 from rag_engine.types.document import DocumentRecord
 from rag_engine.types.passage import Child, Parent
-from rag_engine.writer_lock import write_lock
 
 _PDF = "application/pdf"
 

@@ -15,7 +15,7 @@ from rag_engine.atomic_write import bound_log
 from rag_engine.config import ROOT
 from rag_engine.engine import Engine
 from rag_engine.errors import WorkspaceError
-from rag_engine.serving import find_serving
+from rag_engine.processes.serving import find_serving
 
 _LOOK_SECONDS = 0.3
 # A worker that cannot even start is not started anew each time a page looks.

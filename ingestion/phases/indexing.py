@@ -78,11 +78,11 @@ def _take_out(record: DocumentRecord, run: CollectionRun) -> None:
     staying = {one.download.sha256 for one in run.ready if one.download}
     if record.sha256 in staying:
         # A former version that is the present one again: what quotes it stays.
-        run.engine.collection.erase(record)
+        run.engine.writer.erase(record)
         return
     # Before, since a kill leaves nothing to note it by; after, for an answer that was begun in between.
     note()
-    run.engine.collection.erase(record)
+    run.engine.writer.erase(record)
     note()
 
 

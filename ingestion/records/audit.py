@@ -18,7 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.messages import NO_MESSAGE, Message
-from rag_engine.processes import is_running, start_of_this_process
+from rag_engine.processes.alive import is_running, start_of_this_process
 from rag_engine.storage.log import LogLine, add_lines, read_lines
 
 # "begun" and "unchanged" (it did nothing, or was refused) are not shown; "running" and "interrupted" are not written.

@@ -39,7 +39,7 @@ def fill_in(
     engine: Engine, question: str, schema: AnswerSchema, wanted: Filter, retrieval: RetrievalConfig
 ) -> Iterator[Evidence | StructuredAnswer]:
     """Yield the evidence, then the form filled in from it."""
-    engine.require_language_model()
+    engine.models.require_language_model()
     evidence = engine.search(question, wanted, retrieval)
     yield evidence
     yield engine.structure(evidence, schema)

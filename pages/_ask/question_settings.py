@@ -19,7 +19,7 @@ from rag_engine.config import RetrievalConfig
 from rag_engine.conversations.store import QuestionSettings
 from rag_engine.engine import Engine
 from rag_engine.filters import DOCUMENT, VERSIONS, Filter
-from rag_engine.writer_lock import find_writer
+from rag_engine.processes.writer_lock import find_writer
 
 # The search settings by their names in the address, with the keys of their widgets.
 _WIDGETS = {"passages": "top_k", "similarity": "similarity_floor", "recipe": "profile", "varied": "varied"}

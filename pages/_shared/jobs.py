@@ -25,7 +25,7 @@ from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, duration, moment, number
 from pages._shared.shown_names import shown_name, shown_reason
 from rag_engine.grounding.build import GroundingSummary
-from rag_engine.writer_lock import find_writer
+from rag_engine.processes.writer_lock import find_writer
 
 _EVENTS = 500
 

@@ -22,7 +22,7 @@ from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from rag_engine.errors import InputError
 from rag_engine.loopback import is_loopback
-from rag_engine.serving import LOGIN_REQUIRED
+from rag_engine.processes.serving import LOGIN_REQUIRED
 
 _REFUSED = (
     "This server asks nobody to log in, so it answers its own machine alone. "

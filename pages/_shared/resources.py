@@ -123,7 +123,7 @@ def language_model() -> tuple[Generator | None, str]:
 
     It is looked for once a minute, as servers come and go.
     """
-    return engine().language_model()
+    return engine().models.language_model()
 
 
 def example_questions(only: tuple[str, ...] = ()) -> Future[tuple[ExampleQuestion, ...]]:

@@ -23,8 +23,8 @@ from filelock import FileLock
 
 from rag_engine.backends.sqlite_damage import find_damage
 from rag_engine.errors import BackendError, WorkspaceError
+from rag_engine.processes.writer_lock import lock_or_name_holder
 from rag_engine.protocols import ChildFacets, Keys, Vectors
-from rag_engine.writer_lock import lock_or_name_holder
 
 # Chroma refuses more than 5,461 records in one call, and SQLite more than 32,766 values in one filter.
 _BATCH = 5000

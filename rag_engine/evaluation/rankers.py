@@ -21,7 +21,7 @@ from rag_engine.protocols import LoadReranker, VectorIndex
 from rag_engine.retrieval.ranking import Ranked, rank
 from rag_engine.retrieval.rerank_passages import DEPTH as RERANK_DEPTH
 from rag_engine.retrieval.search import Retrievers
-from rag_engine.storage.collection import CollectionView
+from rag_engine.storage.snapshot import CollectionView
 from rag_engine.types.evidence import Evidence, QueryPlan
 
 # The one warning that is expected: no evaluation asks the approximate index.

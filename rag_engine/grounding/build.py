@@ -34,7 +34,7 @@ from rag_engine.protocols import Embedder, Generator, Vectors
 from rag_engine.retrieval.exact_search import nearest
 from rag_engine.retrieval.retrieve import hit_of, source_of
 from rag_engine.storage.catalog import ChildRecord
-from rag_engine.storage.collection import CollectionView
+from rag_engine.storage.snapshot import CollectionView
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types.answer import Answer
 from rag_engine.types.document import DocumentRecord

@@ -19,8 +19,7 @@ from rag_engine.passage_search.passage_query import PassageQuery
 from rag_engine.planning.plan import plan_question
 from rag_engine.protocols import Vectors
 from rag_engine.retrieval.ranking import Ranked, rank
-from rag_engine.storage.collection import CollectionView
-from rag_engine.storage.snapshot import Snapshot
+from rag_engine.storage.snapshot import CollectionView, Snapshot
 from rag_engine.text.key_words import WantedWords, wanted_words
 from rag_engine.types.document import DocumentRecord
 from rag_engine.types.evidence import QueryPlan

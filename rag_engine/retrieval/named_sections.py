@@ -11,8 +11,8 @@ from rag_engine.chunking.section.references import Reference, named_sections
 from rag_engine.chunking.section.rules import normal_label, number_key, rules_of
 from rag_engine.retrieval.act_mentions import ActMention, find_acts, names_any_act
 from rag_engine.storage.catalog import ParentRecord
-from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.section_index import Act, SectionPlace
+from rag_engine.storage.snapshot import CollectionView
 from rag_engine.text.languages import READ_LANGUAGES
 from rag_engine.types.evidence import AbsentSection, QueryPlan
 

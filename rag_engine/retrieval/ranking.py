@@ -25,9 +25,8 @@ from rag_engine.retrieval.rerank_passages import read_scores, rerank
 from rag_engine.retrieval.scores import column, mix, pool_of, read_signals, scaled_to_best
 from rag_engine.retrieval.search import Candidates, Retrievers, search
 from rag_engine.storage.catalog import ChildRecord
-from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.cross_references import references
-from rag_engine.storage.snapshot import Snapshot
+from rag_engine.storage.snapshot import CollectionView, Snapshot
 from rag_engine.types.evidence import AbsentSection, QueryPlan
 
 # How many of the best are examined for named sections; the catalog is asked for each.

@@ -16,8 +16,8 @@ from rag_engine.retrieval.fuse_ranks import PROFILES, Profile
 from rag_engine.retrieval.ranking import Ranked, rank
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.storage.catalog import ChildRecord, ParentRecord
-from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.cross_references import linked_passages
+from rag_engine.storage.snapshot import CollectionView
 from rag_engine.types.document import DocumentRecord
 from rag_engine.types.evidence import Evidence, QueryPlan
 from rag_engine.types.passage import Hit, Linked, Source

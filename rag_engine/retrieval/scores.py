@@ -16,9 +16,8 @@ from rag_engine.config import RankingWeights
 from rag_engine.protocols import Keys, Vectors
 from rag_engine.retrieval.diversity import Floats, scaled
 from rag_engine.retrieval.search import Candidates
-from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.sentence_vectors import best_cosines
-from rag_engine.storage.snapshot import LanguageSamples
+from rag_engine.storage.snapshot import CollectionView, LanguageSamples
 from rag_engine.types.evidence import QueryPlan
 
 # A passage that answers is about five deviations above its language's mean.

@@ -15,7 +15,7 @@ from rag_engine.messages import Message
 from rag_engine.protocols import Embedder, LoadReranker, Reranker, SparseIndex, VectorIndex, Vectors
 from rag_engine.retrieval.exact_search import nearest
 from rag_engine.retrieval.fuse_ranks import POOL, PROFILES, Profile
-from rag_engine.storage.collection import CollectionView
+from rag_engine.storage.snapshot import CollectionView
 from rag_engine.text.analyzer import has_analyser
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types.evidence import QueryPlan

@@ -1,21 +1,29 @@
-"""Snapshot of the visible children at one moment, with their documents and the rows of their vectors."""
+"""Visible children at one moment, with documents and vectors, and the view that a search reads."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
 import sqlalchemy as sql
 from numpy.typing import NDArray
 
+from rag_engine.errors import WorkspaceError
 from rag_engine.filters import DOCUMENT, facets_of
 from rag_engine.protocols import Keys, Vectors
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog
+from rag_engine.storage.index_entries import CollectionIndex, read_collection_index
+from rag_engine.storage.manifest import IndexManifest
+from rag_engine.storage.section_index import Act, read_acts
+from rag_engine.storage.vector_file import VectorFile, unsealed
 from rag_engine.types.document import DocumentRecord
+
+ENCODE = "Run `sextant rebuild --encode`: only texts whose vectors are missing or damaged are encoded again."
 
 # Passages sampled of a language; ten times as many change no mean by more than .001.
 _SAMPLE = 1024
@@ -165,3 +173,58 @@ def _facets(documents: Collection[DocumentRecord]) -> dict[str, dict[str, frozen
             for value in values:
                 gathered[name][value].add(record.key)
     return {name: {value: frozenset(keys) for value, keys in values.items()} for name, values in gathered.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class CollectionView:
+    """The collection at one moment, as a search reads it.
+
+    Derived values are computed once, at their first use.
+    """
+
+    catalog: Catalog
+    snapshot: Snapshot
+    file: VectorFile
+    manifest: IndexManifest
+
+    @property
+    def vectors(self) -> Vectors:
+        """Every vector of the model, of shape (rows, dimension)."""
+        return self.file.all()
+
+    @cached_property
+    def samples(self) -> LanguageSamples:
+        """Vectors of some passages of each language."""
+        return draw_samples(self.snapshot, self.vectors)
+
+    @cached_property
+    def index(self) -> CollectionIndex:
+        """The entries of all indexes over the visible documents."""
+        return read_collection_index(self.catalog, self.snapshot.documents)
+
+    @cached_property
+    def acts(self) -> tuple[Act, ...]:
+        """The acts that the visible documents hold, with their sections."""
+        return read_acts(self.catalog, self.snapshot.documents)
+
+    def sentences(self, rows: Sequence[int]) -> dict[int, bytes]:
+        """Return the packed vectors of the sentences of passages, by the row of the passage's vector.
+
+        WorkspaceError where some are not as they were written.
+        """
+        kept = self.catalog.sentences(self.manifest.name, rows)
+        whole = {row: vectors for row, one in kept.items() if (vectors := unsealed(one)) is not None}
+        if lost := self._still_held({*rows} - {*whole}):
+            raise WorkspaceError(
+                "The vectors of the sentences of {count} passages of {workspace} are missing or damaged, or from "
+                "before vectors had checksums.",
+                help=ENCODE,
+                count=lost,
+                workspace=self.catalog.workspace,
+            )
+        return whole
+
+    def _still_held(self, rows: set[int]) -> int:
+        """Return how many of the rows passages still use; rows erased since this moment are not missing."""
+        c = tables.children.c
+        return sum(1 for _ in self.catalog.read_in(sql.select(c.vector_row), c.vector_row, sorted(rows)))

@@ -18,7 +18,7 @@ from cli.main import app as terminal
 from ingestion.records.people import give_role
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
-from rag_engine.serving import announce, new_serving
+from rag_engine.processes.serving import announce, new_serving
 
 
 class Heartbeat(BaseHTTPRequestHandler):
@@ -158,7 +158,7 @@ def test_a_judge_that_is_set_and_missing_is_wrong(workspace: Path, monkeypatch: 
 
 def test_an_index_that_waits_is_named_with_both_decisions(workspace: Path) -> None:
     engine = open_engine(read_config(workspace))
-    engine.collection.rebuild(check=lambda _: False)
+    engine.generations.rebuild(check=lambda _: False)
     engine.close()
     waiting = checks(workspace)["Waiting index"]
     assert (waiting.state, "was held back" in waiting.found) == ("note", True)

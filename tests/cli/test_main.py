@@ -163,7 +163,7 @@ def test_a_rebuilt_index_answers_as_before(workspace: Path) -> None:
 
 def test_an_index_that_was_held_back_is_accepted_once(workspace: Path) -> None:
     engine = open_engine(read_config(workspace))
-    engine.collection.rebuild(check=lambda _: False)
+    engine.generations.rebuild(check=lambda _: False)
     engine.close()
     assert "Give one of them alone" in run("rebuild", "--accept", "--encode", "-w", workspace).output
     assert run("rebuild", "--accept", "-w", workspace).exit_code == 0

@@ -272,7 +272,7 @@ def test_two_files_that_were_edited_into_one_content_are_named_apart(engine: Eng
     assert len({one.document_id for one in alike}) == 1
     with pytest.raises(InputError, match=r"a\.txt, .*b\.txt"):
         engine.catalog.find_document(alike[0].document_id)
-    engine.collection.erase(engine.catalog.find_document(alike[0].source))
+    engine.writer.erase(engine.catalog.find_document(alike[0].source))
     assert [one.file for one in engine.collection.documents() if not one.is_former] == ["b.txt"]
     assert engine.collection.stored_file(alike[1]).exists()
 

@@ -21,9 +21,9 @@ from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.messages import Message
+from rag_engine.processes.writer_lock import write_lock
 from rag_engine.types.answer import Answer
 from rag_engine.types.document import DocumentRecord
-from rag_engine.writer_lock import write_lock
 from tests.portal.texts import FLOOD
 from tests.rag_engine.conftest import CountingEmbedder, unread
 

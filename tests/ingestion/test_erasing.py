@@ -59,9 +59,9 @@ from tests.threads import join_threads
 # Just before: anything is removed, the catalog knows, its rows go, the words go from the indexes, it is noted as done.
 STEPS = (
     "ingestion.acts.documents._forget",
-    "rag_engine.storage.collection.erase",
+    "rag_engine.storage.collection_writer.erase",
     "rag_engine.storage.erase_document.purge",
-    "rag_engine.storage.collection.Collection._end_erasure",
+    "rag_engine.storage.collection_writer.CollectionWriter._end_erasure",
     "ingestion.acts.documents.end_erasure",
 )
 WORDS = ("zanzibar", "harbourmaster", "ylang")
@@ -410,7 +410,7 @@ def test_a_server_that_starts_has_the_worker_finish_an_erasure(workspace: Path) 
 def test_words_that_an_erasure_left_in_the_indexes_are_told_until_these_are_made_anew(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rag_engine.storage.collection._MADE_ANEW", 0)
+    monkeypatch.setattr("rag_engine.storage.collection_writer._MADE_ANEW", 0)
     with closing(open_engine(workspace)) as engine:
         [left] = erase(context_of(engine), "own.md").left_behind
         assert unfinished_erasures(context_of(engine)) == []
@@ -473,7 +473,7 @@ def test_nothing_of_a_list_that_was_only_looked_at_outlives_an_erasure(workspace
 
 
 def test_an_erasure_that_was_killed_and_is_asked_for_again_is_finished_and_said(workspace: Path) -> None:
-    kill(workspace, "rag_engine.storage.collection.Collection._end_erasure")
+    kill(workspace, "rag_engine.storage.collection_writer.CollectionWriter._end_erasure")
     again = CliRunner().invoke(terminal, ["erase", "own.md", "--workspace", str(workspace)])
     assert again.exit_code == 0, again.output
     assert "own.md, begun before and finished now" in " ".join(again.output.split())

@@ -53,7 +53,7 @@ def test_no_new_version_and_no_other_reading_of_a_document_empties_what_people_k
         (tmp_path / "own.md").write_text("# The new statute\n\n" + "Nobody keeps any rules. " * 20, encoding="utf-8")
         add_files(context, [tmp_path / "own.md"])
         assert len(engine.collection.documents()) == 3
-        engine.collection.erase(next(one for one in engine.collection.documents() if one.is_former))
+        engine.writer.erase(next(one for one in engine.collection.documents() if one.is_former))
         assert {kind: raw_records(workspace, kind) for kind in KEEPING} == kept
         assert len(ComparisonStore(engine.catalog).require(begun.id).cells) == 2
 

@@ -34,12 +34,12 @@ from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError, WorkspaceError
 from rag_engine.messages import Message
+from rag_engine.processes.writer_lock import write_lock
 from rag_engine.protocols import Vectors
 from rag_engine.storage.catalog import open_catalog
 from rag_engine.storage.erase_document import Erasure
 from rag_engine.storage.index_entries import IndexedEntry, replace_index
 from rag_engine.types.document import DocumentRecord
-from rag_engine.writer_lock import write_lock
 from tests.conftest import ROOT
 from tests.rag_engine.conftest import CountingEmbedder
 
@@ -100,7 +100,7 @@ def test_an_erasure_whose_worker_was_killed_before_it_could_say_so_is_done(
     record = engine.collection.documents()[0]
     jobs.queue("erase", {"document_id": record.document_id})
     assert jobs.next() is not None
-    engine.collection.erase(record)
+    engine.writer.erase(record)
     jobs.take_over()
     work(engine)
     assert (jobs.runs()[0].status, jobs.runs()[0].attempts) == ("done", 2)
@@ -485,7 +485,7 @@ def test_a_deletion_that_has_begun_is_not_called_cancelled(engine: Engine, monke
     work(engine)
     jobs = JobQueue(engine.catalog)
     id = jobs.queue("erase", {"document_id": engine.collection.documents()[0].source})
-    erase = engine.collection.erase
+    erase = engine.writer.erase
 
     def late(record: DocumentRecord) -> Erasure:
         jobs.cancel(id)
@@ -495,7 +495,7 @@ def test_a_deletion_that_has_begun_is_not_called_cancelled(engine: Engine, monke
             await_run(jobs, partial(has_beaten_since, last))
         return erase(record)
 
-    monkeypatch.setattr(engine.collection, "erase", late)
+    monkeypatch.setattr(engine.writer, "erase", late)
     work(engine)
     assert jobs.runs()[0].status == "done"
     assert engine.collection.documents() == []

@@ -13,7 +13,7 @@ from ingestion.jobs.queue import JobQueue
 from ingestion.types.run import Progress
 from pages._shared import resources
 from rag_engine.errors import WorkspaceError
-from rag_engine.writer_lock import find_writer
+from rag_engine.processes.writer_lock import find_writer
 from tests.conftest import ROOT
 from tests.pages.conftest import Start
 from tests.pages.test_ask import answered
@@ -23,7 +23,7 @@ QUESTION = "How long does a local flood plan remain valid?"
 _WRITING = """
 import sys
 from pathlib import Path
-from rag_engine.writer_lock import write_lock
+from rag_engine.processes.writer_lock import write_lock
 with write_lock(Path(sys.argv[1])):
     print("writing", flush=True)
     sys.stdin.read()

@@ -55,7 +55,7 @@ def test_an_index_that_waits_is_accepted_or_discarded_by_the_worker(
     start: Start, own: Path, button: str, accepted: bool
 ) -> None:
     engine = open_engine(read_config(own))
-    engine.collection.rebuild(check=lambda _: False)
+    engine.generations.rebuild(check=lambda _: False)
     engine.close()
     app = admin(start(own), "run")
     assert "did not go live.** The old index keeps answering." in words(app)

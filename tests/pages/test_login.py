@@ -27,7 +27,7 @@ from rag_engine.conversations.feedback import rated_answers
 from rag_engine.conversations.person import Person
 from rag_engine.errors import InputError
 from rag_engine.evaluation.answers.test_questions import read_test_questions
-from rag_engine.serving import LOGIN_REQUIRED
+from rag_engine.processes.serving import LOGIN_REQUIRED
 from rag_engine.settings import read_settings
 from tests.conftest import ROOT
 from tests.pages.test_admin import admin

@@ -13,12 +13,12 @@ from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import WorkspaceError
 from rag_engine.planning.follow_up import Exchange, FollowUp
+from rag_engine.processes.writer_lock import write_lock
 from rag_engine.retrieval import search as retrievers
 from rag_engine.settings import keep_setting
 from rag_engine.types.answer import Answer
 from rag_engine.types.evidence import ControllerStep, Evidence
 from rag_engine.workspace import index
-from rag_engine.writer_lock import write_lock
 from tests.rag_engine.conftest import AwayEmbedder, CountingEmbedder, OtherEmbedder
 
 QUESTION = "When do residents within 300 metres of the dyke leave their homes?"
@@ -112,7 +112,7 @@ def test_an_index_of_another_model_is_refused_with_the_cure_and_can_be_encoded_a
 
 def test_a_second_writer_is_told_who_writes(engine: Engine) -> None:
     with write_lock(engine.config.workspace), pytest.raises(WorkspaceError, match="being written by process"):
-        engine.collection.erase(engine.collection.documents()[0])
+        engine.writer.erase(engine.collection.documents()[0])
 
 
 def test_a_chroma_folder_has_one_owner(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def ask_cells(
     asked_for = places_of(comparison, request, present)
     waiting = waiting_of(comparison, asked_for, request.since)
     if waiting and comparison.form:
-        engine.require_language_model()
+        engine.models.require_language_model()
     plan_of, done = cache(engine.plan), len(asked_for) - len(waiting)
     asked, failed, in_a_row, there = 0, 0, 0, True
     for question, column in waiting:
@@ -189,7 +189,7 @@ def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: st
 
 def _written(engine: Engine, evidence: Evidence) -> Answer:
     """Return the answer in words; BackendError if the language model fails."""
-    generator, _ = engine.language_model()
+    generator, _ = engine.models.language_model()
     answer: Answer | None = None
     for part in engine.answer_from(evidence, generator):
         answer = part if isinstance(part, Answer) else answer

@@ -18,6 +18,7 @@ from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.filters import Filter
 from rag_engine.messages import Message
+from rag_engine.models import Models
 from rag_engine.planning.follow_up import Exchange, FollowUp
 from rag_engine.types.answer import Answer
 from rag_engine.types.evidence import Evidence
@@ -44,10 +45,10 @@ class Interrupted(Engine):
         raise KeyboardInterrupt
 
 
-class EngineThatSays(Engine):
-    """An engine with a language model by hand."""
+class ModelsThatSay(Models):
+    """The models, with a language model by hand."""
 
-    said = ""
+    said = "A dyke is a wall.\n"
 
     def language_model(self) -> tuple[ModelByHand, Message]:
         return ModelByHand(tuple(self.said.splitlines(keepends=True))), Message()
@@ -106,10 +107,7 @@ def test_a_question_is_answered_with_its_references_and_stored(session: ChatSess
 def test_words_of_a_model_that_name_no_source_are_not_left_as_an_answer(
     session: ChatSession, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    config = session.engine.config
-    session.engine.close()
-    session.engine = EngineThatSays(config, embedder=CountingEmbedder())
-    session.engine.said = "A dyke is a wall.\n"
+    session.engine.models = ModelsThatSay(session.engine.config, CountingEmbedder())
 
     take(session, QUESTION)
 

@@ -25,9 +25,9 @@ from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import JobQueue
 from rag_engine.config import cache_folder
 from rag_engine.errors import WorkspaceError
-from rag_engine.serving import announce, find_serving, new_serving
+from rag_engine.processes.serving import announce, find_serving, new_serving
+from rag_engine.processes.writer_lock import write_lock
 from rag_engine.storage.catalog import open_catalog
-from rag_engine.writer_lock import write_lock
 from tests.cli.serve.test_protection import LOGIN
 from tests.conftest import ROOT
 from tests.present import present

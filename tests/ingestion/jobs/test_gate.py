@@ -159,7 +159,7 @@ def test_an_index_that_waits_goes_with_the_next_change_of_the_collection(context
 @pytest.mark.parametrize("encode", [False, True])
 def test_a_document_that_is_erased_is_not_left_in_an_index_that_waits(context: ActContext, encode: bool) -> None:
     hold_back(context, encode=encode)
-    erased = context.engine.collection.erase(context.engine.catalog.find_document("plan.md"))
+    erased = context.engine.writer.erase(context.engine.catalog.find_document("plan.md"))
     assert erased.left_behind == ()
     assert context.engine.collection.waiting() is None
     # The indexes that the erasure made have taken the number of those that waited.
@@ -194,7 +194,7 @@ def test_new_indexes_that_cannot_be_checked_are_not_put_in_place(context: ActCon
         "# Heat plan\n\nThe council opens cool rooms.\n", encoding="utf-8"
     )
     add_paths([context.workspace.parent / "other.md"], context.engine)
-    context.engine.collection.erase(context.engine.catalog.find_document("plan.md"))
+    context.engine.writer.erase(context.engine.catalog.find_document("plan.md"))
     with pytest.raises(WorkspaceError, match=r"could not be checked.*lacks 1 of the 1 documents.*--accept"):
         indexes.rebuild(context)
     assert context.engine.collection.generation() == 2

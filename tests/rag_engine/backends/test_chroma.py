@@ -128,7 +128,7 @@ def test_whoever_reads_chroma_lets_it_go_as_soon_as_another_process_writes(works
 def test_an_erased_documents_words_leave_the_files_of_chroma(workspace: Path) -> None:
     engine = Engine(read_config(workspace), embedder=CountingEmbedder())
     [act] = [one for one in engine.collection.documents() if one.metadata.authority]
-    assert engine.collection.erase(act).left_behind == ()
+    assert engine.writer.erase(act).left_behind == ()
     # Both while the client that erased is open and after it has ended.
     assert words_in_chroma(workspace) == {"sandbags"}
     engine.close()
@@ -188,7 +188,7 @@ def test_of_a_large_collection_the_worker_makes_the_files_anew_once_no_job_waits
     rows = engine.catalog.read(sql.select(children.c.vector_row).where(children.c.document_key == erased.key))
     vectors = [engine.collection.view().vectors[row].tobytes() for (row,) in rows]
     assert files_with(tmp_path, vectors) > 0
-    [left] = engine.collection.erase(erased).left_behind
+    [left] = engine.writer.erase(erased).left_behind
     assert "until the worker rebuilds them" in left
     # The words leave the database at once; vectors lie in files that Chroma never cuts.
     assert b"Zanzibar" not in (paths.chroma(tmp_path, 1) / "chroma.sqlite3").read_bytes()

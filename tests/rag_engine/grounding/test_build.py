@@ -215,7 +215,7 @@ def test_what_was_written_from_a_document_goes_with_it(engine: Engine) -> None:
     build(engine)
     [handbook] = [one for one in engine.collection.documents() if one.file == "Flood handbook.txt"]
 
-    assert engine.collection.erase(handbook).left_behind == ()
+    assert engine.writer.erase(handbook).left_behind == ()
 
     assert {one.entry.name for one in KnowledgeBase(engine.catalog).groundings().values()} == {
         "alarm, acoustic",
@@ -229,7 +229,7 @@ def test_what_is_being_written_from_a_document_while_it_is_erased_is_not_kept(en
     class Erasing(ModelByHand):
         def stream(self, prompt: Prompt) -> Iterator[str]:
             if not self.prompts:
-                engine.collection.erase(handbook)
+                engine.writer.erase(handbook)
             yield from super().stream(prompt)
 
     build(engine, Erasing(WRITTEN), entries=1)

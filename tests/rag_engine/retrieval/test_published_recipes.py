@@ -67,7 +67,7 @@ def test_what_is_added_or_erased_is_in_the_next_questions_words(tmp_path: Path) 
         "Notice of June",
     }
     [may] = [one for one in engine.collection.documents() if one.metadata.title == "Notice of May"]
-    engine.collection.erase(may)
+    engine.writer.erase(may)
     assert {hit.document.metadata.title for hit in paper(engine, of("volunteers")).hits if hit.bm25} == {
         "Notice of June"
     }

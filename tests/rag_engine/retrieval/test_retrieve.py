@@ -183,7 +183,7 @@ def test_a_document_erased_at_this_moment_is_passed_over_without_an_error(tmp_pa
     engine = indexed(tmp_path / "workspace", CountingEmbedder())
     view, plan = engine.collection.view(), engine.plan(SANDBAGS)
     [notice] = [record for record in engine.collection.documents() if record.metadata.title == "Notice of May"]
-    engine.collection.erase(notice)
+    engine.writer.erase(notice)
     config = engine.retrieval()
     evidence = retrieve(plan, None, view, engine.retrievers(), config)
     again = engine.search(SANDBAGS, None, config)

@@ -13,9 +13,8 @@ from rag_engine.config import RankingWeights, RetrievalConfig
 from rag_engine.engine import Engine
 from rag_engine.retrieval.scores import CandidatePool, Signals, mix, pool_of, read_signals, scaled_to_best
 from rag_engine.retrieval.search import search
-from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.sentence_vectors import pack_sentences
-from rag_engine.storage.snapshot import LanguageSamples
+from rag_engine.storage.snapshot import CollectionView, LanguageSamples
 from rag_engine.types.evidence import QueryPlan
 
 QUESTION = "Where do volunteers stack the sandbags?"

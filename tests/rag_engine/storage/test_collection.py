@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,8 @@ from rag_engine.errors import WorkspaceError
 from rag_engine.protocols import StorageBackends
 from rag_engine.storage.catalog import open_catalog
 from rag_engine.storage.collection import Collection
+from rag_engine.storage.collection_writer import CollectionWriter
+from rag_engine.storage.generations import Generations
 from rag_engine.types.document import Document
 from tests.rag_engine.conftest import CountingEmbedder, OtherEmbedder
 from tests.rag_engine.small_collection import GUIDE, NOTICE, document_of
@@ -24,10 +27,14 @@ def collection(tmp_path: Path, backends: StorageBackends) -> Iterator[Collection
 
 
 def add(collection: Collection, embedder: CountingEmbedder, *documents: Document) -> None:
-    with collection.writer(lambda: embedder, ChunkingConfig()) as indexer:
+    with CollectionWriter(collection).open_indexer(lambda: embedder, ChunkingConfig()) as indexer:
         for document in documents:
             indexer.add(document, document.sha256, [IndexRecord("sandbags", pages=(1,))])
         indexer.finish()
+
+
+def rebuild(collection: Collection, **options: Any) -> int:
+    return Generations(CollectionWriter(collection)).rebuild(**options)
 
 
 def assert_whole(collection: Collection) -> None:
@@ -61,7 +68,7 @@ def test_a_rebuilt_collection_answers_from_a_new_generation_without_encoding(
 ) -> None:
     add(collection, embedder, document_of(NOTICE), document_of(GUIDE))
     before, encoded = dict(collection.sparse().search("sandbags", "en", 9)), embedder.encoded
-    assert collection.rebuild() == len(collection.snapshot())
+    assert rebuild(collection) == len(collection.snapshot())
     assert (collection.generation(), embedder.encoded) == (2, encoded)
     assert dict(collection.sparse().search("sandbags", "en", 9)) == pytest.approx(before)
     assert_whole(collection)
@@ -74,7 +81,7 @@ def test_another_encoder_is_refused_until_everything_is_encoded_again(
     other = OtherEmbedder()
     with pytest.raises(WorkspaceError, match="indexed with counting"):
         add(collection, other, document_of(GUIDE))
-    collection.rebuild(embedder=other)
+    rebuild(collection, embedder=other)
     manifest = collection.manifest()
     assert manifest is not None
     assert manifest.name == collection.view().file.model == "another"
@@ -99,7 +106,7 @@ def test_a_new_generation_is_read_whole_before_it_answers(
         seen.append(candidate)
         return True
 
-    collection.rebuild(embedder=OtherEmbedder() if encoded_again else None, check=look)
+    rebuild(collection, embedder=OtherEmbedder() if encoded_again else None, check=look)
     assert seen
     assert collection.generation() == 2
     assert_whole(collection)
@@ -116,9 +123,9 @@ def test_a_generation_that_fails_its_check_leaves_the_old_one_as_it_was(
         raise WorkspaceError("The figures fell.")
 
     with pytest.raises(WorkspaceError, match="figures fell"):
-        collection.rebuild(embedder=OtherEmbedder() if encoded_again else None, check=refuse)
+        rebuild(collection, embedder=OtherEmbedder() if encoded_again else None, check=refuse)
     assert collection.generation() == 1
     assert set(collection.snapshot().keys.tolist()) == before
     assert_whole(collection)
     add(collection, embedder, document_of(GUIDE))
-    assert collection.rebuild() == len(collection.snapshot())
+    assert rebuild(collection) == len(collection.snapshot())

@@ -46,7 +46,7 @@ def add_one(engine: Engine) -> None:
 
 
 def erase_one(engine: Engine) -> None:
-    engine.collection.erase(engine.collection.documents()[0])
+    engine.writer.erase(engine.collection.documents()[0])
 
 
 def rebuild(engine: Engine) -> None:

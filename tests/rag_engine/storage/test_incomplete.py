@@ -35,11 +35,11 @@ def add(engine: Engine) -> None:
 
 
 def erase(engine: Engine) -> None:
-    engine.collection.erase(engine.collection.documents()[0])
+    engine.writer.erase(engine.collection.documents()[0])
 
 
 def relabel(engine: Engine) -> None:
-    engine.collection.relabel()
+    engine.writer.relabel()
 
 
 def in_step(engine: Engine) -> bool:

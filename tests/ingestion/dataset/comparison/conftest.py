@@ -12,11 +12,12 @@ import pytest
 
 from ingestion.acts.context import ActContext, open_context
 from ingestion.add_files import add_paths
-from rag_engine.config import read_config
+from rag_engine.config import Config, read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.messages import Message
+from rag_engine.models import Models
 from rag_engine.types.language_model import Prompt
 from tests.rag_engine.conftest import CountingEmbedder, unread
 
@@ -63,13 +64,23 @@ class WritingModel:
         raise BackendError("no plan")
 
 
-class ComparingEngine(Engine):
-    """An engine with the model of a test, or none."""
+class ModelsByHand(Models):
+    """The models, with the language model of a test, or none."""
 
-    writer: WritingModel | None = None
+    writing: WritingModel | None = None
 
     def language_model(self) -> tuple[WritingModel | None, Message]:
-        return self.writer, Message()
+        return self.writing, Message()
+
+
+class ComparingEngine(Engine):
+    """An engine with the models of a test."""
+
+    models: ModelsByHand
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        self.models = ModelsByHand(config, CountingEmbedder())
 
 
 @pytest.fixture(scope="session")
@@ -92,7 +103,7 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def engine(plans: Path, tmp_path: Path) -> Iterator[ComparingEngine]:
     copy = shutil.copytree(plans, tmp_path / "workspace")
-    engine = ComparingEngine(unread(copy), embedder=CountingEmbedder())
+    engine = ComparingEngine(unread(copy))
     yield engine
     engine.close()
 
@@ -105,5 +116,5 @@ def context(engine: ComparingEngine) -> ActContext:
 
 @pytest.fixture
 def model(engine: ComparingEngine) -> WritingModel:
-    engine.writer = WritingModel()
-    return engine.writer
+    engine.models.writing = WritingModel()
+    return engine.models.writing

@@ -174,7 +174,7 @@ def test_a_comparison_that_is_removed_meanwhile_ends_its_run(context: ActContext
 
 def test_a_column_whose_documents_have_gone_is_left_out(context: ActContext) -> None:
     begun = begin(context)
-    context.engine.collection.erase(context.engine.catalog.find_document("france.md"))
+    context.engine.writer.erase(context.engine.catalog.find_document("france.md"))
     assert ask(context, begun).asked == 2
     assert (WHO, "France") not in found(context, begun)
 

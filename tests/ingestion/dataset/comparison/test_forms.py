@@ -96,15 +96,15 @@ def towns(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def engine(towns: Path, tmp_path: Path) -> Iterator[ComparingEngine]:
-    engine = ComparingEngine(unread(shutil.copytree(towns, tmp_path / "workspace")), embedder=CountingEmbedder())
+    engine = ComparingEngine(unread(shutil.copytree(towns, tmp_path / "workspace")))
     yield engine
     engine.close()
 
 
 @pytest.fixture(autouse=True)
 def model(engine: ComparingEngine) -> FormModel:
-    engine.writer = FormModel()
-    return engine.writer
+    engine.models.writing = FormModel()
+    return engine.models.writing
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def test_a_document_that_failed_is_asked_again(context: ActContext, begun: Compa
 def test_without_a_model_no_form_is_begun_or_asked(
     context: ActContext, begun: Comparison, engine: ComparingEngine
 ) -> None:
-    engine.writer = None
+    engine.models.writing = None
     with pytest.raises(BackendError, match="need a language model"):
         begin_comparison(context, [QUESTION], "document", {}, form=SCHEMA)
     with pytest.raises(BackendError, match="need a language model"):

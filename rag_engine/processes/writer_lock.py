@@ -14,7 +14,7 @@ import psutil  # type: ignore[import-untyped]
 from filelock import FileLock, Timeout
 
 from rag_engine.errors import WorkspaceError
-from rag_engine.processes import CLOCK_SECONDS
+from rag_engine.processes.alive import CLOCK_SECONDS
 from rag_engine.workspace import read_json
 
 
@@ -58,14 +58,14 @@ def write_lock(workspace: Path) -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class CollectionWriter:
+class WritingProcess:
     """Process that is writing a collection, by its number, and when it began."""
 
     process: int
     since: str
 
 
-def find_writer(workspace: Path) -> CollectionWriter | None:
+def find_writer(workspace: Path) -> WritingProcess | None:
     """Return the other process that is writing the collection, or None.
 
     A process that was killed does not count.
@@ -73,7 +73,7 @@ def find_writer(workspace: Path) -> CollectionWriter | None:
     owner = workspace / "writer.json"
     stored = read_json(owner)
     try:
-        writer = CollectionWriter(int(stored["process"]), str(stored["since"]))
+        writer = WritingProcess(int(stored["process"]), str(stored["since"]))
         began = psutil.Process(writer.process).create_time()
         # A number may have been given to another process since.
         signed = began <= owner.stat().st_mtime + CLOCK_SECONDS

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rag_engine.atomic_write import write_atomic
-from rag_engine.processes import is_running, start_of_this_process
+from rag_engine.processes.alive import is_running, start_of_this_process
 from rag_engine.workspace import make_folder, read_json
 
 # Variable by which `sextant serve` has its page ask for a login, even if the settings file is lost meanwhile.

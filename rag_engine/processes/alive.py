@@ -1,4 +1,4 @@
-"""Whether a process still runs, by its number and when it began."""
+"""Running processes, known by their number and when they began."""
 
 from __future__ import annotations
 

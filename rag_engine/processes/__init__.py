@@ -1,0 +1,1 @@
+"""Processes of a workspace: which one writes it, which one serves it."""
