@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -264,16 +264,21 @@ def place_mentions(text: str, gazetteer: Gazetteer, language: str = "") -> Itera
     while position < len(words):
         length = 1
         forms: tuple[Form, ...] = ()
-        longest = gazetteer.longest.get(_first_key(folded[position], gazetteer), 0)
+        word = folded[position]
+        longest = gazetteer.longest.get(word) or gazetteer.longest.get(_without_turkish_ending(word, gazetteer), 0)
         for size in range(min(longest, len(words) - position), 0, -1):
             written = words[position : position + size]
-            found = _lookup(tuple(folded[position : position + size]), gazetteer)
-            forms = _distinct(
+            key = tuple(folded[position : position + size])
+            if key not in gazetteer.forms:
+                key = (*key[:-1], _without_turkish_ending(key[-1], gazetteer))
+            found = [
                 form
-                for form in found
+                for form in gazetteer.forms.get(key, ())
                 if _as_written(form, written, abbreviations)
                 and (not form.adjective or not language or form.language == language)
-            )
+            ]
+            # One form for each place; languages share many names.
+            forms = tuple({(form.countries, form.regions, form.adjective): form for form in found}.values())
             if forms:
                 length = size
                 break
@@ -291,11 +296,6 @@ def place_mentions(text: str, gazetteer: Gazetteer, language: str = "") -> Itera
         position += length
 
 
-def _distinct(forms: Iterable[Form]) -> tuple[Form, ...]:
-    """Return one form for each place; languages share many names."""
-    return tuple({(form.countries, form.regions, form.adjective): form for form in forms}.values())
-
-
 def _is_person(text: str, start: int, end: int, gazetteer: Gazetteer) -> bool:
     """Return whether the words around a name make it a person's."""
     if not text[start].isupper():
@@ -307,16 +307,6 @@ def _is_person(text: str, start: int, end: int, gazetteer: Gazetteer) -> bool:
 
 def _any_of(words: Sequence[str], flags: int = re.IGNORECASE) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)", flags)
-
-
-def _first_key(word: str, gazetteer: Gazetteer) -> str:
-    return word if word in gazetteer.longest else _without_turkish_ending(word, gazetteer)
-
-
-def _lookup(key: tuple[str, ...], gazetteer: Gazetteer) -> tuple[Form, ...]:
-    if key in gazetteer.forms:
-        return gazetteer.forms[key]
-    return gazetteer.forms.get((*key[:-1], _without_turkish_ending(key[-1], gazetteer)), ())
 
 
 def _without_turkish_ending(word: str, gazetteer: Gazetteer) -> str:

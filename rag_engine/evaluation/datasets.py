@@ -168,7 +168,9 @@ def pool_datasets(datasets: Sequence[Dataset]) -> Dataset:
     Questions are those of the first data set; a question's text in the others (its translation) is not asked.
     """
     first = datasets[0]
-    names = [_distinct_name(dataset.name, place, datasets) for place, dataset in enumerate(datasets)]
+    given = [dataset.name for dataset in datasets]
+    # Numbered, if another one of the pool has the same.
+    names = [name if given.count(name) == 1 else f"{name}{place}" for place, name in enumerate(given, start=1)]
     documents = tuple(
         replace(document, id=f"{name}:{document.id}")
         for name, dataset in zip(names, datasets, strict=True)
@@ -192,11 +194,6 @@ def pool_datasets(datasets: Sequence[Dataset]) -> Dataset:
         language=languages.pop() if len(languages) == 1 else _MIXED,
         warnings=tuple(dict.fromkeys(warning for dataset in datasets for warning in dataset.warnings)),
     )
-
-
-def _distinct_name(name: str, place: int, datasets: Sequence[Dataset]) -> str:
-    """Return the data set's name, numbered if another of the pool has the same."""
-    return name if [one.name for one in datasets].count(name) == 1 else f"{name}{place + 1}"
 
 
 def _split_files(folder: Path, stem: str, ending: str, split: Split) -> list[Path]:

@@ -265,14 +265,10 @@ def write_words(paragraph: Any, text: str, *, bold: bool = False, italic: bool =
     begun = bool(paragraph.text.strip())
     run = paragraph.add_run(exported_text.visible_text(text))
     run.bold, run.italic = bold or None, italic or None
-    if _runs_leftwards(text):
+    # The first letter says which way the script runs.
+    directions = (unicodedata.bidirectional(sign) for sign in text)
+    if next((one for one in directions if one in ("L", "R", "AL")), "L") != "L":
         run.font.rtl = True
         properties = paragraph._p.get_or_add_pPr()  # noqa: SLF001 python-docx names its elements so
         if not begun and properties.find(qn("w:bidi")) is None:
             properties.insert_element_before(OxmlElement("w:bidi"), *_AFTER_DIRECTION)
-
-
-def _runs_leftwards(text: str) -> bool:
-    """Return whether the first letter of a text is of a script that runs from right to left."""
-    directions = (unicodedata.bidirectional(sign) for sign in text)
-    return next((one for one in directions if one in ("L", "R", "AL")), "L") != "L"

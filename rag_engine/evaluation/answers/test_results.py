@@ -172,7 +172,10 @@ def compare_tests(before: KeptRun, after: KeptRun) -> RunComparison:
     """Return two runs question by question; a question is the same where its id and its words are."""
     asked = {(row.id, row.question): row for row in before.rows}
     pairs = [QuestionChange(asked[row.id, row.question], row) for row in after.rows if (row.id, row.question) in asked]
-    return RunComparison(tuple(pairs), tuple(_share_changes(pairs)), _differing(before.settings, after.settings))
+    old, new = settings_of(before), settings_of(after)
+    names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    settings = {name: (old.get(name, ""), new.get(name, "")) for name in names}
+    return RunComparison(tuple(pairs), tuple(_share_changes(pairs)), settings)
 
 
 def settings_of(run: KeptRun) -> dict[str, str]:
@@ -216,12 +219,6 @@ def _share_changes(pairs: Sequence[QuestionChange]) -> Iterator[ShareChange]:
                 sum(new and not old for old, new in known),
                 sum(old and not new for old, new in known),
             )
-
-
-def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    old, new = dict(_flat(before)), dict(_flat(after))
-    names = dict.fromkeys((*old, *new))
-    return {name: (old.get(name, ""), new.get(name, "")) for name in names if old.get(name) != new.get(name)}
 
 
 def _flat(settings: Mapping[str, Any], outer: str = "") -> Iterator[tuple[str, str]]:
