@@ -72,7 +72,7 @@ def own_questions(document: str) -> list[Asked]:
     """Return the questions in own words on a book."""
     return [
         Asked(values["question"], frozenset(values["pages"]))
-        for _, values in read_objects(QUESTIONS)
+        for values in (line.values for line in read_objects(QUESTIONS))
         if values["document"] == document
     ]
 
