@@ -8,21 +8,17 @@ one regular expression of ten thousand alternatives would cost milliseconds.
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
+from functools import cache, lru_cache
 from typing import Any
 
-from rag_engine.config import DATA
-from rag_engine.errors import InputError
 from rag_engine.text.folding import fold, fold_case
+from rag_engine.text.tables import read_table
 from rag_engine.types.document import Metadata
 from rag_engine.types.evidence import GeographicScope
 
-DEFAULT_TABLE = DATA / "geography.toml"
 GLOBAL = "Global"
 # The factors of a document about the place that is asked for, about its region, and about another place.
 SAME_COUNTRY, SAME_REGION, ELSEWHERE = 1.8, 1.5, 0.8
@@ -100,15 +96,10 @@ class Gazetteer:
     namesakes: Mapping[str, Namesake]
 
 
-@lru_cache(maxsize=4)
-def load_gazetteer(path: Path = DEFAULT_TABLE) -> Gazetteer:
-    """Return the gazetteer of a TOML table, read once per path; InputError when it cannot be read."""
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise InputError(
-            f"The table of places {path} cannot be read: {error}.", help="Restore data/geography.toml."
-        ) from error
+@cache
+def load_gazetteer() -> Gazetteer:
+    """Return the gazetteer of data/geography.toml."""
+    table = read_table("geography")
     capitalised = {fold_case(word) for pattern in table["capitalised"] for word in _expand(pattern)}
     forms: dict[tuple[str, ...], tuple[Form, ...]] = {}
     longest: dict[str, int] = {}
