@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import io
 import unicodedata
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable
 from datetime import datetime
 from typing import Any
 
 from rag_engine.takeaway import exported_text
 from rag_engine.text.excerpt import shortened
 from rag_engine.text.wording import ENGLISH, Wording
-from rag_engine.types.answer import Citation
 
 # A4 and its margins, in millimetres.
 _WIDTH, _HEIGHT, _MARGIN = 210, 297, 25
@@ -56,10 +55,7 @@ class _SectionMarks:
         self, footnotes: DocxFootnotes, number: int, section: exported_text.ExportedSection, words: Wording
     ) -> None:
         self._footnotes, self._number = footnotes, number
-        self._texts: Mapping[int, str] = {
-            **_footnote_texts(section.quotes, words, quoted=False),
-            **_footnote_texts(section.citations, words, quoted=True),
-        }
+        self._texts = exported_text.footnote_texts(section, words)
 
     def write(self, paragraph: Any, runs: tuple[exported_text.AnswerRun, ...], *, bold: bool = False) -> None:
         """Add runs to a paragraph; a mark without a citation stays as text."""
@@ -75,13 +71,6 @@ class _SectionMarks:
     def _cited(self, run: exported_text.AnswerRun | None) -> str | None:
         """Return the text of the footnote to which a run leads."""
         return self._texts.get(run.n) if run and run.n is not None else None
-
-
-def _footnote_texts(citations: Iterable[Citation], words: Wording, *, quoted: bool) -> dict[int, str]:
-    grouped: dict[int, list[Citation]] = {}
-    for citation in citations:
-        grouped.setdefault(citation.n, []).append(citation)
-    return {n: exported_text.footnote_text(cited, words, quoted=quoted) for n, cited in grouped.items()}
 
 
 def _describe(properties: Any, title: str, made: datetime) -> None:

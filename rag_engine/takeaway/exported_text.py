@@ -111,12 +111,15 @@ def in_one_line(text: str) -> str:
     return _BLANKS.sub(" ", visible_text(text)).strip()
 
 
-def footnote_text(citations: Iterable[Citation], words: Wording = ENGLISH, *, quoted: bool = True) -> str:
-    """Return the reference and file of the citations of one document, with their quotes if `quoted`."""
-    cited = tuple(citations)
-    [reference] = references_of(cited)
-    quotes = [f"“{' '.join(citation.quote.split())}”" for citation in cited] if quoted else []
-    return visible_text(" ".join((f"{reference.describe(words)} ({reference.file}).", *quotes)))
+def footnote_texts(section: ExportedSection, words: Wording) -> dict[int, str]:
+    """Return the reference and file of each cited number, with the quotes that the section does not show itself."""
+    cited = (*section.citations, *section.quotes)
+    texts: dict[int, str] = {}
+    for n in dict.fromkeys(one.n for one in cited):
+        [reference] = references_of(one for one in cited if one.n == n)
+        quotes = [f"“{' '.join(one.quote.split())}”" for one in section.citations if one.n == n]
+        texts[n] = visible_text(" ".join((f"{reference.describe(words)} ({reference.file}).", *quotes)))
+    return texts
 
 
 def attribute_text(value: AttributeContent, words: Wording = ENGLISH) -> str:
