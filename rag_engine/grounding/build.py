@@ -31,7 +31,7 @@ from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.prompts import entry_question, entry_wish
 from rag_engine.protocols import Embedder, Generator, Vectors
 from rag_engine.retrieval.exact_search import nearest
-from rag_engine.retrieval.retrieve import hit_of, source_of
+from rag_engine.retrieval.retrieve import hit_of, hit_source
 from rag_engine.storage.catalog import ChildRecord
 from rag_engine.storage.collection import CollectionView
 from rag_engine.text.wording import ENGLISH, Wording
@@ -312,14 +312,7 @@ def _passage(
     similarity = view.manifest.calibration.similarity(cosine, languages_of(entry.language, document.metadata.language))
     hit = replace(hit_of(record, document, cosine=cosine, similarity=similarity), dense_rank=n, fused=cosine)
     # The child itself, not its parent: an entry is about few sentences.
-    return replace(
-        source_of(n, record.parent, (hit,)),
-        start=hit.start,
-        end=hit.end,
-        text=hit.text,
-        page=hit.page,
-        last_page=hit.last_page,
-    )
+    return hit_source(n, hit)
 
 
 def _context(n: int, entry: ListedEntry, place: EntryPlace, text: str) -> Source:
@@ -334,13 +327,9 @@ def _context(n: int, entry: ListedEntry, place: EntryPlace, text: str) -> Source
         last_page=place.page,
         cosine=0.0,
         similarity=0.0,
-        dense_rank=None,
-        bm25=None,
-        sparse_rank=None,
-        fused=0.0,
         indexed_under=(IndexListing(entry.name, place.page, glossary=place.glossary).explanation,),
     )
-    return Source(n, document, place.start, place.end, text, place.page, place.page, (hit,), index_context=True)
+    return replace(hit_source(n, hit), index_context=True)
 
 
 def holds(source: Source, place: EntryPlace) -> bool:
