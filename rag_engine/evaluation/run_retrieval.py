@@ -88,7 +88,9 @@ def run_retrieval(
 
     def ask(one: Configuration, rank: RankDocuments, warned: Counter[str]) -> None:
         for place, dataset in enumerate(datasets):
-            measured[place][one.name] = _measured(one, dataset, rank, progress, runs)
+            file = runs and runs / f"{dataset.name}.{one.name}.run"
+            with writing_run(file, one.name) if file else nullcontext() as writer:
+                measured[place][one.name] = measure(one.name, dataset, rank, progress=progress, run=writer)
             messages[place] += [f"{one.name}: {warning} ({count} searches)" for warning, count in warned.items()]
             warned.clear()
 
@@ -114,13 +116,6 @@ def run_retrieval(
         )
         for place, dataset in enumerate(datasets)
     )
-
-
-def _measured(
-    one: Configuration, dataset: Dataset, rank: RankDocuments, progress: MeasuringProgress, runs: Path | None
-) -> Measured:
-    with writing_run(runs / f"{dataset.name}.{one.name}.run", one.name) if runs else nullcontext() as writer:
-        return measure(one.name, dataset, rank, progress=progress, run=writer)
 
 
 def _query_encode_ms(dataset: Dataset, embedder: Embedder) -> float:

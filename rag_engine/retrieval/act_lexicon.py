@@ -47,7 +47,10 @@ class NameWord:
         """Return whether two words mean the same, or are the same but for their endings."""
         if self.meanings or other.meanings:
             return not self.meanings.isdisjoint(other.meanings)
-        return _alike(self.word, other.word)
+        short, long = sorted((self.word, other.word), key=len)
+        if short == long:
+            return True
+        return len(short) >= _SHORTEST_ENDED and long.startswith(short) and bool(_ENDING.fullmatch(long[len(short) :]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,11 +202,3 @@ def compound(word: str) -> tuple[tuple[str, frozenset[str]], ...]:
             if before and all(each for _, each in before):
                 return (*before, (word[cut:], head))
     return ((word, frozenset()),)
-
-
-def _alike(word: str, other: str) -> bool:
-    """Return whether two words differ in their endings at most."""
-    short, long = sorted((word, other), key=len)
-    if word == other:
-        return True
-    return len(short) >= _SHORTEST_ENDED and long.startswith(short) and bool(_ENDING.fullmatch(long[len(short) :]))

@@ -37,7 +37,11 @@ def to_docx(text: exported_text.ExportedText, made: datetime, words: Wording = E
     page = document.sections[0]
     page.page_width, page.page_height = Mm(_WIDTH), Mm(_HEIGHT)
     page.left_margin = page.right_margin = page.top_margin = page.bottom_margin = Mm(_MARGIN)
-    _describe(document.core_properties, text.title, made)
+    properties = document.core_properties
+    properties.title = shortened(exported_text.in_one_line(text.title), exported_text.LONGEST_TITLE)
+    properties.author = properties.last_modified_by = "Sextant"
+    properties.comments = ""
+    properties.created = properties.modified = made
     footnotes = DocxFootnotes(document)
     write_words(document.add_paragraph(style="Title"), exported_text.in_one_line(text.title))
     for number, section in enumerate(text.sections, start=1):
@@ -71,13 +75,6 @@ class _SectionMarks:
     def _cited(self, run: exported_text.AnswerRun | None) -> str | None:
         """Return the text of the footnote to which a run leads."""
         return self._texts.get(run.n) if run and run.n is not None else None
-
-
-def _describe(properties: Any, title: str, made: datetime) -> None:
-    properties.title = shortened(exported_text.in_one_line(title), exported_text.LONGEST_TITLE)
-    properties.author = properties.last_modified_by = "Sextant"
-    properties.comments = ""
-    properties.created = properties.modified = made
 
 
 def _add_section(document: Any, section: exported_text.ExportedSection, marks: _SectionMarks) -> None:

@@ -35,6 +35,8 @@ _BULLET = re.compile(r"(\s*)[-*•]\s+(.+)")
 _NUMBERED = re.compile(r"(\s*)(\d{1,3})[.)]\s+(.+)")
 _DEEPEST = 2
 
+# How the lines of a text without formats begin.
+_SIGNS = {"text": "", "bullet": "- ", "numbered": "{}. ", "heading": ""}
 _INDENT = "    "
 
 
@@ -268,8 +270,12 @@ def plain_section(section: ExportedSection, words: Wording = ENGLISH) -> str:
     cells = (
         (*(" ".join(cell.split()) for cell in row[:-1]), _words(answer_runs(row[-1]), cited)) for row in section.table
     )
-    blocks = ("\n".join(_plain(line, cited) for line in answer_lines(section.text)), "\n".join(map("\t".join, cells)))
-    return visible_text("\n\n".join(filter(None, (*blocks, plain_references(section.citations, words)))))
+    lines = [
+        f"{_INDENT * line.depth}{_SIGNS[line.kind].format(line.number)}{_words(line.runs, cited)}"
+        for line in answer_lines(section.text)
+    ]
+    blocks = ("\n".join(lines), "\n".join(map("\t".join, cells)), plain_references(section.citations, words))
+    return visible_text("\n\n".join(filter(None, blocks)))
 
 
 def plain_references(citations: Iterable[Citation], words: Wording = ENGLISH) -> str:
@@ -284,17 +290,6 @@ def plain_quotes(citations: Iterable[Citation], words: Wording = ENGLISH) -> str
     """Return each quote on a line with its reference: “six years” (Parliament, Flood Act, 2016, page 3)."""
     quotes = ((" ".join(one.quote.split()), references_of([one])[0].describe(words)) for one in citations)
     return visible_text("\n".join(f"“{quote}” ({reference})" for quote, reference in quotes))
-
-
-def _plain(line: AnswerLine, cited: set[int]) -> str:
-    words = _words(line.runs, cited)
-    match line.kind:
-        case "bullet":
-            return f"{_INDENT * line.depth}- {words}"
-        case "numbered":
-            return f"{_INDENT * line.depth}{line.number}. {words}"
-        case "heading" | "text":
-            return words
 
 
 def _words(runs: Iterable[AnswerRun], cited: set[int]) -> str:
