@@ -6,12 +6,11 @@ of a language model and one answers now.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from rag_engine.answering.circumstances import digest_of
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.calibration import languages_of
 from rag_engine.engine import Engine
@@ -165,7 +164,7 @@ class _Builder:
         BackendError when the model fails.
         """
         places = [[one.document.document_id, one.page, one.start, one.end] for one in entry.places]
-        basis = _hash([self._embedder.name, *map(_state, entry.work), *places])
+        basis = digest_of([VERSION, [self._embedder.name, *map(_state, entry.work), *places]])
         if before is not None and self._generator and before.entry.generator == ExtractiveAnswerer.name:
             # Quoted for want of a language model, which answers now.
             before = None
@@ -177,7 +176,9 @@ class _Builder:
                 self._index_pages[document.key] = self._pages_of(document)
         queries = self._embedder.encode_queries(cached_queries(entry, contexts))
         evidence = entry_evidence(entry, contexts, queries, self._view, self._index_pages)
-        fingerprint = _hash([[one.document.document_id, one.start, one.text] for one in evidence.sources])
+        fingerprint = digest_of(
+            [VERSION, [[one.document.document_id, one.start, one.text] for one in evidence.sources]]
+        )
         if before is not None and before.fingerprint == fingerprint:
             # The same passages; a document may be described in another way.
             documents = {one.document.document_id: one.document for one in evidence.sources}
@@ -260,10 +261,6 @@ def _state(document: DocumentRecord) -> list[object]:
     known = document.metadata
     cut = [document.document_id, document.strategy, document.parents, document.children]
     return [*cut, document.shown_title, known.authority, known.year, known.licence]
-
-
-def _hash(value: object) -> str:
-    return hashlib.sha256(json.dumps([VERSION, value], ensure_ascii=False).encode()).hexdigest()
 
 
 def cached_queries(entry: ListedEntry, contexts: Sequence[str]) -> list[str]:
