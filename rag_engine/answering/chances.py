@@ -18,7 +18,6 @@ from math import exp
 import numpy as np
 from rapidfuzz import fuzz, process
 
-from rag_engine.config import DATA
 from rag_engine.protocols import PassageReader
 from rag_engine.text.analyzer import analyse, surface
 from rag_engine.text.stop_words import stopwords
@@ -27,7 +26,6 @@ from rag_engine.types.answer import AnswerStatus
 from rag_engine.types.evidence import Evidence, Ground, QueryPlan
 from rag_engine.types.passage import Hit, PassageReading, Source, Tier
 
-CHANCES = DATA / "chances.toml"
 # Logits beyond these say no more.
 _SUREST = 12.0
 
