@@ -127,7 +127,7 @@ def staging(path: Path) -> Iterator[Path]:
 
 
 def make_staging(within: Path) -> Path:
-    """Make a folder of this process that is private to its owner; those of killed processes are removed first."""
+    """Make a private folder of this process; those of killed processes are removed first."""
     remove_abandoned_staging(within)
     folder = within / f".sextant-{_digits()}.part"
     folder.mkdir(mode=0o700)

@@ -114,7 +114,7 @@ def in_one_line(text: str) -> str:
 
 
 def footnote_texts(section: ExportedSection, words: Wording) -> dict[int, str]:
-    """Return the reference and file of each cited number, with the quotes that the section does not show itself."""
+    """Return the reference and file of each cited number, and the quotes that the section lacks."""
     cited = (*section.citations, *section.quotes)
     texts: dict[int, str] = {}
     for n in dict.fromkeys(one.n for one in cited):

@@ -129,7 +129,7 @@ def require_answers(run: KeptRun) -> None:
 
 
 def paired_rows(before: KeptRun, after: KeptRun) -> list[tuple[AnswerRow, AnswerRow]]:
-    """Return the rows of the questions that two runs share; a question is the same if its id and its words are."""
+    """Return the rows of the questions that two runs share: those with the same id and words."""
     asked = {(row.id, row.question): row for row in before.rows}
     return [(asked[row.id, row.question], row) for row in after.rows if (row.id, row.question) in asked]
 
