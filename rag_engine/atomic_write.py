@@ -99,17 +99,14 @@ def _digits() -> str:
 def _is_abandoned(path: Path) -> bool:
     """Return whether the process that gave a file or folder this name has ended."""
     written = _WRITTEN.fullmatch(path.name)
-    try:
-        return written is not None and not _lived(int(written[1], 16), path.stat().st_mtime)
-    except FileNotFoundError:
+    if written is None:
         return False
-
-
-def _lived(process: int, when: float) -> bool:
-    """Return whether the process that has this number now had it at that time."""
     try:
-        return bool(psutil.Process(process).create_time() <= when + _CLOCK_SECONDS)
+        # Another process may have the number by now.
+        return bool(psutil.Process(int(written[1], 16)).create_time() > path.stat().st_mtime + _CLOCK_SECONDS)
     except psutil.NoSuchProcess:
+        return True
+    except FileNotFoundError:
         return False
 
 
