@@ -136,11 +136,10 @@ def _figures(one: Measured, baseline: Measured) -> dict[str, Any]:
     for percentile in (50, 95):
         figures[f"ms_p{percentile}"] = round(float(np.percentile(one.milliseconds, percentile)), 2)
     if one is not baseline:
-        figures["versus"] = {"name": baseline.name} | {metric: _difference(one, baseline, metric) for metric in METRICS}
+        figures["versus"] = {"name": baseline.name}
+        for metric in METRICS:
+            found = one.versus(baseline, metric)
+            between = [round(found.low, 4), round(found.high, 4)]
+            difference = {"difference": round(found.value, 4), "interval": between, "p": round(found.p, 4)}
+            figures["versus"][metric] = difference
     return figures
-
-
-def _difference(one: Measured, baseline: Measured, metric: str) -> dict[str, Any]:
-    found = one.versus(baseline, metric)
-    interval = [round(found.low, 4), round(found.high, 4)]
-    return {"difference": round(found.value, 4), "interval": interval, "p": round(found.p, 4)}
