@@ -129,17 +129,16 @@ def _query_encode_ms(dataset: Dataset, embedder: Embedder) -> float:
 
 def _figures(one: Measured, baseline: Measured) -> dict[str, Any]:
     figures: dict[str, Any] = {"name": one.name}
+    versus: dict[str, Any] = {"name": baseline.name}
     for metric in METRICS:
         interval = one.interval(metric)
         figures[metric] = round(interval.value, 4)
         figures[f"{metric}_interval"] = [round(interval.low, 4), round(interval.high, 4)]
+        found = one.versus(baseline, metric)
+        between = [round(found.low, 4), round(found.high, 4)]
+        versus[metric] = {"difference": round(found.value, 4), "interval": between, "p": round(found.p, 4)}
     for percentile in (50, 95):
         figures[f"ms_p{percentile}"] = round(float(np.percentile(one.milliseconds, percentile)), 2)
     if one is not baseline:
-        figures["versus"] = {"name": baseline.name}
-        for metric in METRICS:
-            found = one.versus(baseline, metric)
-            between = [round(found.low, 4), round(found.high, 4)]
-            difference = {"difference": round(found.value, 4), "interval": between, "p": round(found.p, 4)}
-            figures["versus"][metric] = difference
+        figures["versus"] = versus
     return figures
