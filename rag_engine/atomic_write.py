@@ -11,10 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
-from filelock import FileLock, Timeout
 
-# A folder in which something large is being made, held by the lock in it while its process lives.
-_STAGING, _HELD = ".sextant-{}.part", "lock"
 # The process that writes a file or folder of such a name has the number with which the digits begin.
 _WRITTEN = re.compile(r"\.(?:sextant-)?([0-9a-f]{8})[0-9a-f]{8}\.part")
 # The most bytes of a log, and the bytes that stay of a longer one.
@@ -102,17 +99,14 @@ def _digits() -> str:
 def _is_abandoned(path: Path) -> bool:
     """Return whether the process that gave a file or folder this name has ended."""
     written = _WRITTEN.fullmatch(path.name)
-    try:
-        return written is not None and not _lived(int(written[1], 16), path.stat().st_mtime)
-    except FileNotFoundError:
+    if written is None:
         return False
-
-
-def _lived(process: int, when: float) -> bool:
-    """Return whether the process that has this number now had it at that time."""
     try:
-        return bool(psutil.Process(process).create_time() <= when + _CLOCK_SECONDS)
+        # Another process may have the number by now.
+        return bool(psutil.Process(int(written[1], 16)).create_time() > path.stat().st_mtime + _CLOCK_SECONDS)
     except psutil.NoSuchProcess:
+        return True
+    except FileNotFoundError:
         return False
 
 
@@ -120,37 +114,28 @@ def _lived(process: int, when: float) -> bool:
 def staging(path: Path) -> Iterator[Path]:
     """Yield a new folder next to `path` in which something is made before it is renamed to `path`.
 
-    The folder is private to its owner. It is removed at the end with everything that is still in it. Folders that
-    killed processes left there are removed first.
+    It is removed at the end with everything that is still in it.
     """
-    remove_abandoned_staging(path.parent)
-    folder = path.with_name(_STAGING.format(_digits()))
-    folder.mkdir(mode=0o700)
+    folder = make_staging(path.parent)
     try:
-        with FileLock(folder / _HELD):
-            yield folder
+        yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def remove_abandoned_staging(folder: Path) -> None:
+def make_staging(within: Path) -> Path:
+    """Make a private folder of this process; those of killed processes are removed first."""
+    remove_abandoned_staging(within)
+    folder = within / f".sextant-{_digits()}.part"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def remove_abandoned_staging(within: Path) -> None:
     """Remove from a folder the staging folders of processes that were killed.
 
     Folders of other users stay as they are.
     """
-    for abandoned in folder.glob(_STAGING.format("*")):
-        with suppress(PermissionError):
-            _remove_abandoned(abandoned)
-
-
-def _remove_abandoned(folder: Path) -> None:
-    if not (folder / _HELD).is_file():
-        # Its process is about to take one, or was killed before it could, or when it had removed it.
+    for folder in within.glob(".sextant-*.part"):
         if _is_abandoned(folder):
             shutil.rmtree(folder, ignore_errors=True)
-        return
-    try:
-        with FileLock(folder / _HELD, timeout=0):
-            shutil.rmtree(folder, ignore_errors=True)
-    except Timeout:
-        pass

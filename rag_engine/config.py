@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from rag_engine import installation
 from rag_engine.errors import InputError
@@ -224,7 +224,9 @@ def read_config(
     folder = Path(workspace).expanduser().absolute() if workspace else default_workspace()
     settings = read_settings(folder) if kept else Settings({}, {})
     value = settings.value
-    name: RetrievalProfile = _profile(profile) if profile else value("retrieval")
+    if profile and profile not in get_args(RetrievalProfile):
+        raise InputError(f"There is no profile {profile!r}.", help=f"Use {', '.join(get_args(RetrievalProfile))}.")
+    name = cast("RetrievalProfile", profile or value("retrieval"))
     strategy: Strategy | None = value("chunking")
     reranker: str = value("reranker", "")
     # A key is not sent to an address from the workspace's settings, which other people may write.
@@ -318,12 +320,6 @@ def changed(settings: Any, **changes: object) -> Any:
     values = {name: value for name, value in changes.items() if name in own}
     deeper = {name: value for name, value in changes.items() if name not in own}
     return replace(settings, **values, **({inner_name: replace(inner, **deeper)} if deeper else {}))
-
-
-def _profile(name: str) -> Any:
-    if name not in get_args(RetrievalProfile):
-        raise InputError(f"There is no profile {name!r}.", help=f"Use {', '.join(get_args(RetrievalProfile))}.")
-    return name
 
 
 def cache_folder() -> Path:

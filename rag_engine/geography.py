@@ -8,21 +8,17 @@ one regular expression of ten thousand alternatives would cost milliseconds.
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
+from functools import cache, lru_cache
 from typing import Any
 
-from rag_engine.config import DATA
-from rag_engine.errors import InputError
 from rag_engine.text.folding import fold, fold_case
+from rag_engine.text.tables import read_table
 from rag_engine.types.document import Metadata
 from rag_engine.types.evidence import GeographicScope
 
-DEFAULT_TABLE = DATA / "geography.toml"
 GLOBAL = "Global"
 # The factors of a document about the place that is asked for, about its region, and about another place.
 SAME_COUNTRY, SAME_REGION, ELSEWHERE = 1.8, 1.5, 0.8
@@ -100,15 +96,10 @@ class Gazetteer:
     namesakes: Mapping[str, Namesake]
 
 
-@lru_cache(maxsize=4)
-def load_gazetteer(path: Path = DEFAULT_TABLE) -> Gazetteer:
-    """Return the gazetteer of a TOML table, read once per path; InputError when it cannot be read."""
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise InputError(
-            f"The table of places {path} cannot be read: {error}.", help="Restore data/geography.toml."
-        ) from error
+@cache
+def load_gazetteer() -> Gazetteer:
+    """Return the gazetteer of data/geography.toml."""
+    table = read_table("geography")
     capitalised = {fold_case(word) for pattern in table["capitalised"] for word in _expand(pattern)}
     forms: dict[tuple[str, ...], tuple[Form, ...]] = {}
     longest: dict[str, int] = {}
@@ -264,16 +255,21 @@ def place_mentions(text: str, gazetteer: Gazetteer, language: str = "") -> Itera
     while position < len(words):
         length = 1
         forms: tuple[Form, ...] = ()
-        longest = gazetteer.longest.get(_first_key(folded[position], gazetteer), 0)
+        word = folded[position]
+        longest = gazetteer.longest.get(word) or gazetteer.longest.get(_without_turkish_ending(word, gazetteer), 0)
         for size in range(min(longest, len(words) - position), 0, -1):
             written = words[position : position + size]
-            found = _lookup(tuple(folded[position : position + size]), gazetteer)
-            forms = _distinct(
+            key = tuple(folded[position : position + size])
+            if key not in gazetteer.forms:
+                key = (*key[:-1], _without_turkish_ending(key[-1], gazetteer))
+            found = [
                 form
-                for form in found
+                for form in gazetteer.forms.get(key, ())
                 if _as_written(form, written, abbreviations)
                 and (not form.adjective or not language or form.language == language)
-            )
+            ]
+            # One form for each place; languages share many names.
+            forms = tuple({(form.countries, form.regions, form.adjective): form for form in found}.values())
             if forms:
                 length = size
                 break
@@ -291,11 +287,6 @@ def place_mentions(text: str, gazetteer: Gazetteer, language: str = "") -> Itera
         position += length
 
 
-def _distinct(forms: Iterable[Form]) -> tuple[Form, ...]:
-    """Return one form for each place; languages share many names."""
-    return tuple({(form.countries, form.regions, form.adjective): form for form in forms}.values())
-
-
 def _is_person(text: str, start: int, end: int, gazetteer: Gazetteer) -> bool:
     """Return whether the words around a name make it a person's."""
     if not text[start].isupper():
@@ -307,16 +298,6 @@ def _is_person(text: str, start: int, end: int, gazetteer: Gazetteer) -> bool:
 
 def _any_of(words: Sequence[str], flags: int = re.IGNORECASE) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)", flags)
-
-
-def _first_key(word: str, gazetteer: Gazetteer) -> str:
-    return word if word in gazetteer.longest else _without_turkish_ending(word, gazetteer)
-
-
-def _lookup(key: tuple[str, ...], gazetteer: Gazetteer) -> tuple[Form, ...]:
-    if key in gazetteer.forms:
-        return gazetteer.forms[key]
-    return gazetteer.forms.get((*key[:-1], _without_turkish_ending(key[-1], gazetteer)), ())
 
 
 def _without_turkish_ending(word: str, gazetteer: Gazetteer) -> str:

@@ -32,19 +32,9 @@ _MODELS_AT_ONCE = 2
 
 
 # One of each for all workspaces of a process: they keep nothing of a workspace, and loading takes up to a second.
-@lru_cache(maxsize=2)
-def _shared_encoder(name: str, execution: str) -> Embedder:
-    return load_encoder(name, execution)
-
-
-@lru_cache(maxsize=2)
-def _shared_reranker(name: str, execution: str) -> Reranker:
-    return load_reranker(name, execution)
-
-
-@lru_cache(maxsize=2)
-def _shared_reader(name: str, execution: str) -> PassageReader:
-    return load_reader(name, execution)
+_shared_encoder = lru_cache(maxsize=2)(load_encoder)
+_shared_reranker = lru_cache(maxsize=2)(load_reranker)
+_shared_reader = lru_cache(maxsize=2)(load_reader)
 
 
 class Models:

@@ -54,7 +54,6 @@ WIDE = {
 }
 # Where a lock, a database or an interpreter of its own is opened outside of rag_engine/storage, and for what.
 OPENS = {
-    "rag_engine/atomic_write.py": "folders that a killed process left half written",
     "rag_engine/settings.py": "the file of settings",
     "rag_engine/processes/writer_lock.py": "the writer of a workspace",
     "rag_engine/backends/chroma.py": "the owner of Chroma's folders",

@@ -29,11 +29,11 @@ import numpy as np
 from scipy.optimize import minimize
 
 from benchmarks.answers.quotations import answers
-from benchmarks.answers.shown_shares import write_shown_shares
+from benchmarks.answers.shown_shares import CHANCES, write_shown_shares
 from benchmarks.report import machine, write_table
 from benchmarks.retrieval.page_questions import own_questions
 from ingestion.add_files import add_paths
-from rag_engine.answering.chances import CHANCES, chance, signals_of
+from rag_engine.answering.chances import chance, signals_of
 from rag_engine.config import DATA, Config, read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.evaluation.datasets import read_dataset

@@ -82,7 +82,7 @@ def read_questions() -> list[Asked]:
             one["document"],
             frozenset(one["pages"]),
         )
-        for _, one in read_objects(QUESTIONS)
+        for one in (line.values for line in read_objects(QUESTIONS))
     ]
 
 

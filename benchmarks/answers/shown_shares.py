@@ -13,8 +13,9 @@ import re
 from pathlib import Path
 
 from benchmarks.report import RESULTS
-from rag_engine.answering.chances import CHANCES
+from rag_engine.config import DATA
 
+CHANCES = DATA / "chances.toml"
 # Of fewer passages no share is shown.
 FEWEST = 10
 TIERS = ("strong", "moderate", "weak")

@@ -1,6 +1,6 @@
 """Labels of sentences: how often "supported", "partly supported" and "unsupported" are right.
 
-    python -m benchmarks.answers.support [--reader FOLDER] [--write]
+    python -m benchmarks.answers.support [--write]
 
 The pairs of data/eval/support.tsv are passages of the real documents, a sentence or two each, with a sentence that an
 answer might hold: paraphrases, some of them in another language, and sentences that change a number, a name, the
@@ -21,7 +21,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,15 +34,13 @@ from rag_engine.answering.support import (
     evidence_for,
     hold_against,
     label_of,
-    read_by,
     weighed,
 )
 from rag_engine.backends.encoder.load import load_encoder
-from rag_engine.backends.reader.load import load_reader
 from rag_engine.calibration import Calibration, calibrate, read_pairs
 from rag_engine.config import DATA
 from rag_engine.evaluation.vector_cache import CachedEmbedder, vectors_folder
-from rag_engine.protocols import Embedder, PassageReader
+from rag_engine.protocols import Embedder
 from rag_engine.types.answer import SupportLabel
 from rag_engine.types.document import DocumentRecord, Metadata
 from rag_engine.types.passage import Hit, Source
@@ -92,14 +89,11 @@ def source_of(pair: SupportPair) -> Source:
     return Source(1, record, 0, end, pair.passage, 1, 1, (hit,))
 
 
-def evidence_of(
-    pair: SupportPair, embedder: Embedder, calibration: Calibration, reader: PassageReader | None
-) -> SupportEvidence | None:
+def evidence_of(pair: SupportPair, embedder: Embedder, calibration: Calibration) -> SupportEvidence | None:
     """Return the evidence for the sentence as one of an answer; None where it is taken to state nothing."""
     text = f"{pair.sentence} [Source 1]"
     held, *others = hold_against(text, pair.language, [source_of(pair)], embedder=embedder, calibration=calibration)
     assert not others, pair.id
-    held = read_by(reader, held) if reader else held
     return evidence_for(held.sentence.text, pair.language, held.passage) if held.passage else None
 
 
@@ -146,20 +140,18 @@ def balanced(given: Sequence[tuple[SupportLabel, SupportLabel]]) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--reader", type=Path, help="folder of a reader's adapter, whose relevance is fitted as well")
     parser.add_argument("--write", action="store_true", help="write data/support.json")
     arguments = parser.parse_args()
     pairs = read_support_pairs()
     encoder = load_encoder("multilingual-e5-small")
     embedder = CachedEmbedder(encoder, vectors_folder())
     calibration = calibrate(embedder, read_pairs())
-    reader = load_reader(arguments.reader) if arguments.reader else None
     embedder.encode_queries([pair.sentence for pair in pairs])
-    found = [evidence_of(pair, embedder, calibration, reader) for pair in pairs]
+    found = [evidence_of(pair, embedder, calibration) for pair in pairs]
     timed = pairs[:_TIMED]
     started = time.process_time()
     for pair in timed:
-        evidence_of(pair, encoder, calibration, reader)
+        evidence_of(pair, encoder, calibration)
     milliseconds = (time.process_time() - started) / len(timed) * 1000
     dev = [(one, pair.label) for one, pair in zip(found, pairs, strict=True) if one and pair.half == "dev"]
     evidence, labels = [one for one, _ in dev], [label for _, label in dev]
@@ -175,8 +167,7 @@ def main() -> None:
         machine(),
     ]
     title = "Labels of sentences: balanced accuracy, and the share that is right"
-    name, title = ("support_reader", f"{title}, with a reader's relevance") if reader else ("support", title)
-    write_table(name, title, ["pairs", "dev", "held out"], rows_of(pairs, given), notes)
+    write_table("support", title, ["pairs", "dev", "held out"], rows_of(pairs, given), notes)
     if arguments.write:
         right = balanced([(p.label, label) for p, label in zip(pairs, given, strict=True) if p.half == "heldout"])
         values = {"date": date.today().isoformat(), "right": round(right, 3), "weights": weights}

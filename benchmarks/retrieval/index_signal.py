@@ -21,7 +21,7 @@ from ingestion.add_files import add_paths
 from rag_engine.config import DATA, read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.evaluation.datasets import read_objects
-from rag_engine.evaluation.metric import per_query_metrics
+from rag_engine.evaluation.metric import ranking_metrics
 from rag_engine.evaluation.significance import Values, paired_difference
 from rag_engine.retrieval.book_index_boost import match_index
 from rag_engine.retrieval.ranking import rank
@@ -72,7 +72,7 @@ def own_questions(document: str) -> list[Asked]:
     """Return the questions in own words on a book."""
     return [
         Asked(values["question"], frozenset(values["pages"]))
-        for _, values in read_objects(QUESTIONS)
+        for values in (line.values for line in read_objects(QUESTIONS))
         if values["document"] == document
     ]
 
@@ -82,17 +82,15 @@ def scores(engine: Engine, record: DocumentRecord, questions: Sequence[Asked], w
     children = {child.key: child for child in engine.catalog.document_children(record.key)}
     spans = {key: frozenset(range(one.page, one.last_page + 1)) for key, one in children.items()}
     config, view = engine.retrieval(index_weight=weight), engine.collection.view()
-    rankings: dict[str, list[str]] = {}
-    judged: dict[str, dict[str, int]] = {}
+    gains: list[float] = []
     shown: list[float] = []
-    for number, one in enumerate(questions):
+    for one in questions:
         ranked = rank(engine.plan(one.text), None, view, engine.retrievers(), config).keys.tolist()
-        rankings[str(number)] = [str(key) for key in ranked[:100]]
-        judged[str(number)] = {str(key): 1 for key, pages in spans.items() if pages & one.pages}
+        judged = {str(key): 1 for key, pages in spans.items() if pages & one.pages}
+        gains.append(ranking_metrics([str(key) for key in ranked[:100]], judged)["ndcg@10"])
         seen = frozenset[int]().union(*(spans[key] for key in ranked[:TOP]))
         shown.append(len(one.pages & seen) / len(one.pages))
-    values = per_query_metrics(rankings, judged)
-    return Scores(np.array([values[str(n)]["ndcg@10"] for n in range(len(questions))]), np.array(shown))
+    return Scores(np.array(gains), np.array(shown))
 
 
 def named_share(engine: Engine, questions: Sequence[Asked], language: str) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import unquote
 
-from rag_engine.errors import InputError
 from rag_engine.evaluation.datasets import read_lines
 
 
@@ -15,14 +14,11 @@ def read_run(path: Path) -> dict[str, list[tuple[str, float]]]:
     InputError for a line that is none of a run.
     """
     found: dict[str, list[tuple[int, str, float]]] = {}
-    for number, line in read_lines(path):
-        columns = line.split()
+    for line in read_lines(path):
         try:
-            query, _, document, rank, score, _ = columns
+            query, _, document, rank, score, _ = line.text.split()
             entry = int(rank), unquote(document), float(score)
         except ValueError:
-            raise InputError(
-                f"{path}, line {number}: not a line of a run.", help="Write: query Q0 document rank score tag."
-            ) from None
+            raise line.error("not a line of a run.", "Write: query Q0 document rank score tag.") from None
         found.setdefault(unquote(query), []).append(entry)
     return {query: [(document, score) for _, document, score in sorted(found[query])] for query in found}

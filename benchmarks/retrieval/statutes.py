@@ -12,7 +12,7 @@ from pathlib import Path
 from scipy import stats
 
 from rag_engine.errors import InputError
-from rag_engine.evaluation.datasets import CorpusDocument, Qrels, read_objects, text_field
+from rag_engine.evaluation.datasets import CorpusDocument, Qrels, read_objects
 from rag_engine.evaluation.significance import Interval
 
 # Document ids of a question, best first.
@@ -72,12 +72,11 @@ def read_statutes(folder: Path) -> tuple[CorpusDocument, ...]:
     documents: dict[str, CorpusDocument] = {}
     for act in _ACTS:
         path = folder / act.file
-        for number, values in read_objects(path):
-            id = text_field(path, number, values, "_id")
-            if id in documents:
-                raise InputError(f"{path}, line {number}: the id {id!r} was given before.", help="Remove the second.")
-            heading = _heading(path, number, id, act.unit, text_field(path, number, values, "title"))
-            words = _paragraphs(text_field(path, number, values, "text", missing=""))
+        for line in read_objects(path):
+            id = line.field("_id")
+            line.refuse_second(id, documents)
+            heading = _heading(path, line.number, id, act.unit, line.field("title"))
+            words = _paragraphs(line.field("text", missing=""))
             text = f"{heading}\n\n{words}" if words else heading
             documents[id] = CorpusDocument(id, act.name, text, "en")
     return tuple(documents.values())

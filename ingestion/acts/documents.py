@@ -31,7 +31,7 @@ from ingestion.types.run import Progress
 from ingestion.web.cache import empty_cache
 from rag_engine.atomic_write import remove_abandoned, remove_abandoned_staging
 from rag_engine.book_index.anchors import IndexTable
-from rag_engine.conversations.forgetting import forget_in_conversations
+from rag_engine.conversations.store import forget_in_conversations
 from rag_engine.damaged_files import kept_aside
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.evaluation.answers.forgetting import forget_in_evaluation

@@ -142,8 +142,7 @@ def bundle_of(
 def write_bundle(path: Path, bundle: AnswerBundle) -> None:
     """Write a bundle; the same bundle is the same file. InputError where the folder cannot be written."""
     contents = {f"{name}.json": _json(codec.dump_python(getattr(bundle, name))) for name, codec in _CODECS.items()}
-    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
-    manifest = _json({"format": _FORMAT, "version": _VERSION, "sha256": hashes})
+    manifest = _json({"format": _FORMAT, "version": _VERSION})
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in {_MANIFEST: manifest, **contents}.items():
@@ -163,10 +162,7 @@ def read_bundle(path: Path) -> AnswerBundle:
     InputError if the file is missing, damaged, too large, or no bundle.
     """
     contents = _contents(path)
-    manifest = _manifest(path, contents.pop(_MANIFEST))
-    for name, content in contents.items():
-        if manifest.get(name) != hashlib.sha256(content).hexdigest():
-            raise InputError(f"{path} is damaged: {name} is not as it was written.", help=_CURE)
+    _check_manifest(path, contents[_MANIFEST])
     try:
         parts = {name: codec.validate_json(contents[f"{name}.json"]) for name, codec in _CODECS.items()}
     except ValidationError as error:
@@ -205,8 +201,7 @@ def _member(path: Path, archive: zipfile.ZipFile, listed: zipfile.ZipInfo) -> by
     return content
 
 
-def _manifest(path: Path, content: bytes) -> Mapping[str, str]:
-    """Return the hashes of the members."""
+def _check_manifest(path: Path, content: bytes) -> None:
     try:
         manifest = json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -218,8 +213,6 @@ def _manifest(path: Path, content: bytes) -> Mapping[str, str]:
             f"{path} has version {manifest.get('version')!r}; this program reads version {_VERSION}.",
             help="Ask again with a program of that version.",
         )
-    hashes = manifest.get("sha256")
-    return hashes if isinstance(hashes, dict) else {}
 
 
 def _kept_passage(hit: Hit) -> KeptPassage:

@@ -10,25 +10,22 @@ were refused (benchmarks/answers/shown_shares.py).
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import exp
-from typing import Any
 
 import numpy as np
 from rapidfuzz import fuzz, process
 
-from rag_engine.config import DATA
 from rag_engine.protocols import PassageReader
 from rag_engine.text.analyzer import analyse, surface
 from rag_engine.text.stop_words import stopwords
+from rag_engine.text.tables import read_table
 from rag_engine.types.answer import AnswerStatus
 from rag_engine.types.evidence import Evidence, Ground, QueryPlan
 from rag_engine.types.passage import Hit, PassageReading, Source, Tier
 
-CHANCES = DATA / "chances.toml"
 # Logits beyond these say no more.
 _SUREST = 12.0
 
@@ -173,8 +170,7 @@ def chance(signals: Mapping[str, float], weights: Mapping[str, float]) -> float:
 @cache
 def chance_model(with_reader: bool) -> ChanceModel:
     """Return the fitted model, with the signals of the reader or without."""
-    table: dict[str, Any] = tomllib.loads(CHANCES.read_text(encoding="utf-8"))
-    chosen = table["reader" if with_reader else "likeness"]
+    chosen = read_table("chances")["reader" if with_reader else "likeness"]
     measured, refusals = chosen.get("measured", {}), chosen.get("refusals")
     rates = RefusalRates(**refusals) if refusals else None
     return ChanceModel(chosen["weights"], chosen["strong"], chosen["moderate"], chosen["least"], measured, rates)

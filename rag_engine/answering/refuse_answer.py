@@ -22,25 +22,19 @@ def unnamed(evidence: Evidence, gazetteer: Gazetteer) -> str:
     source may be about the country without its name if its place is unknown, the whole world, or the country's region.
     If the ground is doubtful, a source that is about as likely as the best must name the country or the year.
     """
-    question, sources = evidence.plan.question, evidence.sources
-    if evidence.absent or not sources or any(hit.named for hit in evidence.hits):
+    question, scope = evidence.plan.question, evidence.plan.scope
+    if evidence.absent or not evidence.sources or any(hit.named for hit in evidence.hits):
         return ""
+    likely, doubtful = _likely(evidence.sources), evidence.ground == "doubtful"
     years = years_of(question)
+    sources = likely if doubtful else evidence.sources
     if years and not any(year in said(source) for year in years for source in sources):
         return ", ".join(dict.fromkeys(years))
-    scope = evidence.plan.scope
-    if scope.countries and all(is_elsewhere(source, scope, gazetteer) for source in _likely(sources)[:_LEADING]):
+    if scope.countries and (
+        all(is_elsewhere(source, scope, gazetteer) for source in likely[:_LEADING])
+        or (doubtful and not any(may_be_about(source, scope, gazetteer) for source in likely))
+    ):
         return _written(question, scope, gazetteer, evidence.plan.language)
-    return _unnamed_in_doubt(evidence, years, gazetteer) if evidence.ground == "doubtful" else ""
-
-
-def _unnamed_in_doubt(evidence: Evidence, years: Sequence[str], gazetteer: Gazetteer) -> str:
-    question, language, scope = evidence.plan.question, evidence.plan.language, evidence.plan.scope
-    likely = _likely(evidence.sources)
-    if years and not any(year in said(source) for year in years for source in likely):
-        return ", ".join(dict.fromkeys(years))
-    if scope.countries and not any(may_be_about(source, scope, gazetteer) for source in likely):
-        return _written(question, scope, gazetteer, language)
     return ""
 
 

@@ -357,8 +357,10 @@ class UnlistedWords:
         if _is_heading(line) or _is_inline_list(line):
             self._is_list = True
             return self._drop(line)
-        if self._is_list and _is_entry(line):
-            return self._drop(line)
+        if self._is_list:
+            names = "," in line and not line.rstrip().endswith((".", "!", "?", ":")) and _has_short_parts(line)
+            if names or _ENTRY_START.match(line) or _is_described(line):
+                return self._drop(line)
         self._is_list = False
         return self._wait(line) if _is_marked_entry(line) else self._given(line)
 
@@ -422,12 +424,6 @@ def _is_inline_list(line: str) -> bool:
     head, colon, listed = line.partition(":")
     listed = listed.strip("*_ ")
     return bool(colon and listed) and _is_heading(head) and (bool(_LISTED_START.match(listed)) or _is_described(listed))
-
-
-def _is_entry(line: str) -> bool:
-    """Return whether a line below a heading belongs to the list."""
-    names = "," in line and not line.rstrip().endswith((".", "!", "?", ":")) and _has_short_parts(line)
-    return names or bool(_ENTRY_START.match(line)) or _is_described(line)
 
 
 def _is_described(text: str) -> bool:

@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, reduce
-from math import exp
 from operator import or_
 
 import numpy as np
@@ -28,7 +27,7 @@ from rag_engine.errors import BackendError
 from rag_engine.geography import GLOBAL, find_places, load_gazetteer
 from rag_engine.messages import Message
 from rag_engine.prompts import SUPPORT_RULES, SUPPORT_SCHEMA, support_message
-from rag_engine.protocols import Embedder, Generator, PassageReader
+from rag_engine.protocols import Embedder, Generator
 from rag_engine.text.analyzer import analyse, shared_terms
 from rag_engine.text.folding import fold
 from rag_engine.text.quantities import CalendarDate, calendar_dates, quantities
@@ -104,7 +103,6 @@ class SupportModels:
 
     calibration: Calibration
     identify: Callable[[str], str] = lambda _: ""
-    reader: PassageReader | None = None
     judge: LabelJudge | None = None
 
 
@@ -129,15 +127,8 @@ def assess(
     made without it.
     """
     warnings: list[Message] = []
-    reader, judge = models.reader, models.judge
+    judge = models.judge
     held = hold_against(text, language, sources, embedder=embedder, calibration=models.calibration)
-    if reader:
-        try:
-            held = [read_by(reader, one) for one in held]
-        except BackendError as error:
-            warnings.append(
-                Message("The sentences were compared with their sources without the reader. {error}", error=error)
-            )
     found = [_support(one, language) for one in held]
     asked: SupportJudge | None = None
     if judge and any(one.passage for one in held):
@@ -156,16 +147,6 @@ def assess(
     return AssessedSentences(tuple(found), tuple(warnings), asked)
 
 
-def read_by(reader: PassageReader, held: HeldSentence) -> HeldSentence:
-    """Return the sentence with a reader's relevance of its passage; BackendError if the reader fails."""
-    if held.passage is None:
-        return held
-    (reading,) = reader.read(held.sentence.text, [held.passage.text])
-    # A logistic of the logit, from -1 to 1.
-    relevance = 2 / (1 + exp(-max(-30.0, min(30.0, reading.relevance)))) - 1
-    return replace(held, passage=replace(held.passage, read=relevance))
-
-
 def weighed(evidence: SupportEvidence) -> dict[str, float]:
     """Return the evidence as numbers from -1 to 1, by the names that the weights have."""
     same = float(not evidence.translated)
@@ -182,7 +163,6 @@ def weighed(evidence: SupportEvidence) -> dict[str, float]:
         "overlap": same * evidence.overlap,
         "similarity": evidence.similarity,
         "translated": 1 - same,
-        "read": evidence.read,
     }
 
 
@@ -426,7 +406,6 @@ class CitedPassage:
     language: str
     facts: StatedFacts
     similarity: float
-    read: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -452,7 +431,6 @@ class SupportEvidence:
     turned: float
     overlap: float
     similarity: float
-    read: float
     translated: bool
 
 
@@ -493,7 +471,6 @@ def evidence_for(sentence: str, language: str, passage: CitedPassage) -> Support
         turned=_turned(sentence, language, text) if language == passage.language else 0.0,
         overlap=_overlap(sentence, language, text, passage.language),
         similarity=passage.similarity,
-        read=passage.read,
         translated=language != passage.language,
     )
 

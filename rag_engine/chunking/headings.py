@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from operator import attrgetter
 
 from rag_engine.types.document import Block, Line
@@ -59,6 +60,12 @@ class _HeadingLevel:
     size: float
     style: str
     numbers: tuple[str, ...]
+
+
+def shared_headings(*paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the headings with which all paths begin."""
+    levels = zip(*paths, strict=False)
+    return tuple(level[0] for level in takewhile(lambda level: len(set(level)) == 1, levels))
 
 
 def titles(text: str, blocks: Sequence[Block], lines: Sequence[Line], document_title: str) -> list[Title]:

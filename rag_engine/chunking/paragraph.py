@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
-from rag_engine.chunking.headings import Title, titles
+from rag_engine.chunking.headings import Title, shared_headings, titles
 from rag_engine.chunking.parents import filled, parents_of, solid
 from rag_engine.config import ChunkSizes
 from rag_engine.text.sentences import Span, sentence_spans
@@ -118,8 +117,7 @@ def _lengthened(passages: Iterator[_Passage], config: ChunkSizes) -> list[_Passa
 
 def _together(passages: Sequence[_Passage]) -> _Passage:
     """Return neighbours as one passage, below the titles that they share."""
-    levels = zip(*(passage.path for passage in passages), strict=False)
-    path = tuple(level[0] for level in takewhile(lambda level: len(set(level)) == 1, levels))
+    path = shared_headings(*(passage.path for passage in passages))
     return _Passage(passages[0].start, passages[-1].end, path, told_from=passages[0].told_from)
 
 

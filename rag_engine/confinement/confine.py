@@ -86,7 +86,9 @@ def confine(reach: Reach, *, landlock: bool = True) -> Confinement:
     readable = (*_SYSTEM, *interpreter_paths(), *reach.readable)
     writable = ("/dev/null", *reach.writable)
     files = landlock and restrict_files(readable, writable, execute=reach.programs)
-    _give_up_capabilities()
+    # The capabilities of root: reading and writing others' files, and mounting.
+    header = (ctypes.c_uint32 * 2)(_CAPABILITIES_VERSION, 0)
+    ctypes.CDLL(None).capset(header, (ctypes.c_uint32 * 6)())
     calls = refuse_calls(programs=reach.programs)
     return Confinement(landlock_version() if files else 0, calls, os.getuid())
 
@@ -120,9 +122,3 @@ def _open_to_all(path: Path) -> bool:
         return True
     folders = [*([real] if real.is_dir() else []), *real.parents]
     return bool(real.stat().st_mode & stat.S_IROTH) and all(one.stat().st_mode & stat.S_IXOTH for one in folders)
-
-
-def _give_up_capabilities() -> None:
-    """Give up the capabilities of root: reading and writing others' files, and mounting."""
-    header = (ctypes.c_uint32 * 2)(_CAPABILITIES_VERSION, 0)
-    ctypes.CDLL(None).capset(header, (ctypes.c_uint32 * 6)())

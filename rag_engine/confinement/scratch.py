@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import stat
 import tempfile
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from rag_engine.atomic_write import make_staging
 from rag_engine.confinement.confine import Reach
-
-_PREFIX = "sextant-scratch-"
-# A folder that is younger may not be locked yet.
-_YOUNG_SECONDS = 60.0
 
 
 class Scratch:
@@ -26,11 +21,8 @@ class Scratch:
     """
 
     def __init__(self, user: int = 0) -> None:
-        remove_left_behind()
         self._user = user
-        self._folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        self._lock = os.open(self._folder, os.O_RDONLY)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self._folder = make_staging(Path(tempfile.gettempdir()))
         self.lent, self.own = self._folder / "lent", self._folder / "own"
         self.lent.mkdir(mode=0o700)
         self.own.mkdir(mode=0o700)
@@ -65,7 +57,6 @@ class Scratch:
     def close(self) -> None:
         """Remove the folder."""
         shutil.rmtree(self._folder, ignore_errors=True)
-        os.close(self._lock)
 
     def _put(self, path: Path, lent: Path) -> None:
         lent.unlink(missing_ok=True)
@@ -77,17 +68,3 @@ class Scratch:
         shutil.copyfile(path, lent)
         if self._user:
             lent.chmod(0o444)
-
-
-def remove_left_behind() -> None:
-    """Remove the folders of killed processes, whose locks are free."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            if folder.stat().st_uid != os.getuid() or time.time() - folder.stat().st_mtime < _YOUNG_SECONDS:
-                continue
-            lock = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(folder, ignore_errors=True)
-            finally:
-                os.close(lock)

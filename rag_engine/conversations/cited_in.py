@@ -32,18 +32,12 @@ def citing_turns(workspace: Path, document_id: str, person: Person = LOCAL) -> t
     found: list[CitingTurn] = []
     # A conversation is parsed only where the id is in it at all: a long one takes half a second.
     for id, _ in CONVERSATIONS.versions(workspace, person, naming=document_id):
-        found += _turns(workspace, id, document_id, person)
+        try:
+            conversation = read_conversation(workspace, id, person)
+        except WorkspaceError:
+            continue
+        for turn in conversation.turns if conversation else ():
+            citations = turn.reply.citations if turn.reply else ()
+            if cited := tuple(one for one in citations if one.document_id == document_id):
+                found.append(CitingTurn(id, turn.question, turn.asked, cited))
     return tuple(sorted(found, key=lambda turn: turn.asked, reverse=True))
-
-
-def _turns(workspace: Path, id: str, document_id: str, person: Person) -> list[CitingTurn]:
-    try:
-        conversation = read_conversation(workspace, id, person)
-    except WorkspaceError:
-        return []
-    turns: list[CitingTurn] = []
-    for turn in conversation.turns if conversation else ():
-        citations = turn.reply.citations if turn.reply else ()
-        if cited := tuple(one for one in citations if one.document_id == document_id):
-            turns.append(CitingTurn(id, turn.question, turn.asked, cited))
-    return turns

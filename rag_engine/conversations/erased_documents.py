@@ -54,7 +54,9 @@ def without_erased(workspace: Path, reply: Reply, asked: str) -> Reply:
 
 def without_document(reply: Reply, document_id: str, *, redact: bool) -> Reply:
     """Return a reply without a document's passages and title, and to `redact` without its quotes."""
-    reply = replace(reply, warnings=_not_naming(reply, document_id))
+    # Warnings name documents, as one whose passages fitted into no model.
+    names = {f"“{one.title}”" for one in reply.sources if one.document_id == document_id}
+    reply = replace(reply, warnings=tuple(one for one in reply.warnings if not any(name in one for name in names)))
     quotes = (*reply.citations, *(record.citation for record in reply.records))
     cited = {one.n for one in quotes if one.document_id == document_id}
     found = any(source.document_id == document_id for source in reply.sources)
@@ -86,9 +88,3 @@ def without_document(reply: Reply, document_id: str, *, redact: bool) -> Reply:
         records=(),
         quotations="",
     )
-
-
-def _not_naming(reply: Reply, document_id: str) -> tuple[Message, ...]:
-    """Return the warnings that do not name a document, as one whose passages fitted into no model."""
-    names = {f"“{one.title}”" for one in reply.sources if one.document_id == document_id}
-    return tuple(one for one in reply.warnings if not any(name in one for name in names))

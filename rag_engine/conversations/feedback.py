@@ -57,13 +57,12 @@ def rated_answers(workspace: Path, person: Person = LOCAL) -> tuple[RatedAnswer,
                 found += rated
             elif admin:
                 # In conversations of others only ratings that they share with admins count.
-                found += [_seen(one, is_open=bool(shared_by)) for one in rated if one.rating.shared_by]
+                found += [
+                    replace(one, by=one.rating.shared_by, is_open=bool(shared_by), title=one.title if shared_by else "")
+                    for one in rated
+                    if one.rating.shared_by
+                ]
     return tuple(sorted(found, key=lambda one: one.asked, reverse=True))
-
-
-def _seen(one: RatedAnswer, *, is_open: bool) -> RatedAnswer:
-    """Return the rating of somebody else as an admin sees it."""
-    return replace(one, by=one.rating.shared_by, is_open=is_open, title=one.title if is_open else "")
 
 
 # As in the list of conversations: one is parsed again only when it has changed.

@@ -27,13 +27,8 @@ KINDS: dict[str, TypeAdapter[Any]] = {}
 LONGEST_NAME = 80
 
 
-def _as_moment(text: str) -> str:
-    datetime.fromisoformat(text)
-    return text
-
-
 # A moment in ISO form. Lists of records show its day; one record without a day would break the whole list.
-Moment = Annotated[str, AfterValidator(_as_moment)]
+Moment = Annotated[str, AfterValidator(lambda text: datetime.fromisoformat(text) and text)]
 
 
 class NamedRecord(OwnedRecord, Protocol):

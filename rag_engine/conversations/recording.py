@@ -76,15 +76,12 @@ def _cancelled(text: str, evidence: Evidence | None) -> Reply:
         return failed_reply(Message("Answer cancelled."))
     shown = text.strip()
     warning = Message("Answer cancelled before its end; its citations were not checked.")
-    return reply_of(Answer("answered", shown, _citations(shown, evidence), evidence, "", (warning,)))
-
-
-def _citations(text: str, evidence: Evidence) -> tuple[Citation, ...]:
-    """Return a citation for each sentence of a text and source it names, chosen by words in common alone."""
+    # For each sentence and source it names, chosen by words in common alone.
     sources = {source.n: source for source in evidence.sources}
-    named = [(one.text, sources[n]) for one in answer_sentences(text, evidence.plan.language) for n in one.numbers]
-    found = [_nearest(claim, source) for claim, source in named]
-    return tuple({(one.n, one.start): one for one in found}.values())
+    sentences = answer_sentences(shown, evidence.plan.language)
+    found = [_nearest(one.text, sources[n]) for one in sentences for n in one.numbers]
+    citations = tuple({(one.n, one.start): one for one in found}.values())
+    return reply_of(Answer("answered", shown, citations, evidence, "", (warning,)))
 
 
 def _nearest(claim: str, source: Source) -> Citation:

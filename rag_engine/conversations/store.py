@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from rag_engine.config import RetrievalProfile
-from rag_engine.conversations.erased_documents import without_erased
+from rag_engine.conversations.erased_documents import note_erased, without_document, without_erased
 from rag_engine.conversations.person import LOCAL, Person, owns
 from rag_engine.conversations.record_kinds import LONGEST_NAME, Moment, RecordKind, is_id, short_name
 from rag_engine.conversations.reply import Reply
@@ -21,6 +21,7 @@ from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.filters import Filter
 from rag_engine.messages import Message
 from rag_engine.planning.follow_up import Exchange
+from rag_engine.storage.records import writing
 from rag_engine.text.excerpt import shortened
 from rag_engine.text.folding import fold
 
@@ -311,3 +312,18 @@ def change_conversation(
         now = CONVERSATIONS.read_own(workspace, id, person)
         if now is not None:
             CONVERSATIONS.write(workspace, change(now))
+
+
+def forget_in_conversations(workspace: Path, document_id: str, file: str, *, redact: bool) -> None:
+    """Remove the passages of a document of a file from every conversation.
+
+    Quotations in answers stay. With `redact`, answers that cite the document are removed too. The same holds for
+    answers that are still being written, here or in another process, and for records that are restored later.
+    """
+
+    def forget(turn: Turn) -> Turn:
+        return replace(turn, reply=turn.reply and without_document(turn.reply, document_id, redact=redact))
+
+    with writing(workspace):
+        note_erased(workspace, document_id, file, redact=redact)
+        CONVERSATIONS.change_all(workspace, document_id, lambda one: replace(one, turns=tuple(map(forget, one.turns))))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -18,15 +18,52 @@ from rag_engine.messages import Message, join_messages
 from rag_engine.text.file_kinds import check_file
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not blank with their numbers, counted from 1."""
+@dataclass(frozen=True, slots=True)
+class FileLine:
+    """A line of a file, numbered from 1; of an object in JSON, `values` are its fields."""
+
+    path: Path
+    number: int
+    text: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def error(self, fault: str, cure: str) -> InputError:
+        """Return the error of the line; `fault` is a sentence."""
+        place = join_messages([str(self.path), Message("line {which}", which=str(self.number))], ", ")
+        return InputError("{what}: {error}", help=Message(cure), what=place, error=fault)
+
+    def field(self, name: str, *, missing: str | None = None) -> str:
+        """Return the text of a field, a number as its digits.
+
+        A field that is absent or null gives `missing`, else InputError.
+        """
+        value = self.values.get(name)
+        if value is None and missing is None:
+            raise self.error(Message("the field {name!r} is missing.", name=name), Message("Every line needs it."))
+        if value is None:
+            return missing or ""
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        if not isinstance(value, str) or (missing is None and not value.strip()):
+            fault = Message("{name!r} is {value!r}, not a text.", name=name, value=value)
+            raise self.error(fault, Message("Write it as a text."))
+        return value
+
+    def refuse_second(self, id: str, known: Container[str]) -> None:
+        """Raise InputError if an earlier line has the id."""
+        if id in known:
+            raise self.error(Message("the id {id!r} was given before.", id=id), Message("Give it its own."))
+
+
+def read_lines(path: Path) -> Iterator[FileLine]:
+    """Yield the lines that are not blank."""
     check_file(path)
     try:
         # Only "\n" ends a line: JSON may hold U+2028 and its like as they are.
         with path.open(encoding="utf-8-sig", newline="\n") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
-                    yield number, line.rstrip("\r\n")
+                    yield FileLine(path, number, line.rstrip("\r\n"))
     except FileNotFoundError:
         raise InputError(f"{path} is missing.", help="Name a folder that has it.") from None
     except OSError as error:
@@ -35,48 +72,17 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise InputError(f"{path} is not UTF-8: {error.reason}.", help="Save it in UTF-8.") from error
 
 
-def read_objects(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the objects with the numbers of their lines; InputError for any other line."""
-    for number, line in read_lines(path):
+def read_objects(path: Path) -> Iterator[FileLine]:
+    """Yield the lines with their objects; InputError for any other line."""
+    for line in read_lines(path):
         try:
-            values = json.loads(line)
+            values = json.loads(line.text)
         except (ValueError, RecursionError) as error:
-            raise line_error(
-                path, number, Message("not JSON ({error}).", error=error), Message("Write one JSON object a line.")
-            ) from error
+            fault = Message("not JSON ({error}).", error=error)
+            raise line.error(fault, Message("Write one JSON object a line.")) from error
         if not isinstance(values, dict):
-            raise line_error(path, number, Message("not a JSON object."), Message('Write {"_id": ...}.'))
-        yield number, values
-
-
-def line_error(path: Path, number: int, message: str, help: str) -> InputError:
-    """Return the error of a line; `message` names the fault in a sentence."""
-    place = join_messages([str(path), Message("line {which}", which=str(number))], ", ")
-    return InputError("{what}: {error}", help=Message(help), what=place, error=message)
-
-
-def text_field(path: Path, number: int, values: Mapping[str, Any], name: str, *, missing: str | None = None) -> str:
-    """Return the text of a field, a number as its digits.
-
-    A field that is absent or null gives `missing`, else InputError.
-    """
-    value = values.get(name)
-    if value is None:
-        if missing is None:
-            raise line_error(
-                path, number, Message("the field {name!r} is missing.", name=name), Message("Every line needs it.")
-            )
-        return missing
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if not isinstance(value, str) or (missing is None and not value.strip()):
-        raise line_error(
-            path,
-            number,
-            Message("{name!r} is {value!r}, not a text.", name=name, value=value),
-            Message("Write it as a text."),
-        )
-    return value
+            raise line.error(Message("not a JSON object."), Message('Write {"_id": ...}.'))
+        yield replace(line, values=values)
 
 
 Split = Literal["dev", "heldout", "all"]
@@ -168,7 +174,9 @@ def pool_datasets(datasets: Sequence[Dataset]) -> Dataset:
     Questions are those of the first data set; a question's text in the others (its translation) is not asked.
     """
     first = datasets[0]
-    names = [_distinct_name(dataset.name, place, datasets) for place, dataset in enumerate(datasets)]
+    given = [dataset.name for dataset in datasets]
+    # Numbered, if another one of the pool has the same.
+    names = [name if given.count(name) == 1 else f"{name}{place}" for place, name in enumerate(given, start=1)]
     documents = tuple(
         replace(document, id=f"{name}:{document.id}")
         for name, dataset in zip(names, datasets, strict=True)
@@ -194,11 +202,6 @@ def pool_datasets(datasets: Sequence[Dataset]) -> Dataset:
     )
 
 
-def _distinct_name(name: str, place: int, datasets: Sequence[Dataset]) -> str:
-    """Return the data set's name, numbered if another of the pool has the same."""
-    return name if [one.name for one in datasets].count(name) == 1 else f"{name}{place + 1}"
-
-
 def _split_files(folder: Path, stem: str, ending: str, split: Split) -> list[Path]:
     """Return the files of a split; the plain one if the data set is not cut into splits."""
     plain = folder / f"{stem}.{ending}"
@@ -222,13 +225,10 @@ def _read_corpus(folder: Path) -> tuple[dict[str, CorpusDocument], list[str]]:
     path = folder / "corpus.jsonl"
     documents: dict[str, CorpusDocument] = {}
     empty: list[str] = []
-    for number, values in read_objects(path):
-        document = CorpusDocument(
-            text_field(path, number, values, "_id"),
-            text_field(path, number, values, "title", missing=""),
-            text_field(path, number, values, "text", missing=""),
-        )
-        _refuse_second(path, number, document.id, documents)
+    for line in read_objects(path):
+        texts = (line.field(name, missing="") for name in ("title", "text"))
+        document = CorpusDocument(line.field("_id"), *texts)
+        line.refuse_second(document.id, documents)
         documents[document.id] = document
         if not document.whole:
             empty.append(document.id)
@@ -240,56 +240,51 @@ def _read_corpus(folder: Path) -> tuple[dict[str, CorpusDocument], list[str]]:
 def _read_queries(paths: Iterable[Path]) -> dict[str, Query]:
     queries: dict[str, Query] = {}
     for path in paths:
-        for number, values in read_objects(path):
-            query = Query(text_field(path, number, values, "_id"), text_field(path, number, values, "text"))
+        for line in read_objects(path):
+            query = Query(line.field("_id"), line.field("text"))
             if not any(character.isalnum() for character in query.text):
-                raise line_error(path, number, f"question {query.id!r} has no word in it.", "Write it or remove it.")
-            _refuse_second(path, number, query.id, queries)
+                raise line.error(f"question {query.id!r} has no word in it.", "Write it or remove it.")
+            line.refuse_second(query.id, queries)
             queries[query.id] = query
     return queries
-
-
-def _refuse_second(path: Path, number: int, id: str, known: Mapping[str, object]) -> None:
-    if id in known:
-        raise line_error(path, number, f"the id {id!r} was given before.", "Give each its own, or remove the second.")
 
 
 def _read_qrels(paths: Iterable[Path], documents: set[str], queries: set[str] | None) -> dict[str, dict[str, int]]:
     """Return grades by question and document; the questions are checked only if they are given."""
     qrels: dict[str, dict[str, int]] = {}
     for path in paths:
-        for number, line in read_lines(path):
-            columns = line.split("\t") if "\t" in line else line.split()
-            if number == 1 and columns[0].strip().lower() in ("query-id", "query_id", "qid"):
+        for line in read_lines(path):
+            columns = line.text.split("\t") if "\t" in line.text else line.text.split()
+            if line.number == 1 and columns[0].strip().lower() in ("query-id", "query_id", "qid"):
                 continue
             if len(columns) not in (3, 4):
                 cure = "Write query-id, corpus-id, score between tabs, or TREC's query, 0, document, grade."
-                raise line_error(path, number, f"{len(columns)} columns, not 3 or 4.", cure)
+                raise line.error(f"{len(columns)} columns, not 3 or 4.", cure)
             query, document, reported = (columns[place].strip() for place in (0, -2, -1))
-            grade = _grade(path, number, reported)
-            _refuse_unknown(path, number, "document", document, documents, "corpus.jsonl")
+            grade = _grade(line, reported)
+            _refuse_unknown(line, "document", document, documents, "corpus.jsonl")
             if queries is not None:
-                _refuse_unknown(path, number, "question", query, queries, "the queries")
+                _refuse_unknown(line, "question", query, queries, "the queries")
             graded = qrels.setdefault(query, {})
             if graded.setdefault(document, grade) != grade:
                 message = f"{query!r} and {document!r} have grade {grade}, before {graded[document]}."
-                raise line_error(path, number, message, "Keep one of the two lines.")
+                raise line.error(message, "Keep one of the two lines.")
     return qrels
 
 
-def _refuse_unknown(path: Path, number: int, kind: str, id: str, known: set[str], where: str) -> None:
+def _refuse_unknown(line: FileLine, kind: str, id: str, known: set[str], where: str) -> None:
     if id not in known:
-        raise line_error(path, number, f"no {kind} has the id {id!r}.", f"Add it to {where}, or remove the line.")
+        raise line.error(f"no {kind} has the id {id!r}.", f"Add it to {where}, or remove the line.")
 
 
-def _grade(path: Path, number: int, reported: str) -> int:
+def _grade(line: FileLine, reported: str) -> int:
     try:
         grade = float(reported)
     except ValueError:
         grade = -1.0
     if grade < 0 or not grade.is_integer():
         cure = "Write 0 for a document that does not answer, 1 or more for one that does."
-        raise line_error(path, number, f"the grade {reported!r} is not a whole number from 0 up.", cure)
+        raise line.error(f"the grade {reported!r} is not a whole number from 0 up.", cure)
     return int(grade)
 
 

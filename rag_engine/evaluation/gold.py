@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from rag_engine.errors import InputError
-from rag_engine.evaluation.datasets import Split, line_error, read_objects, text_field
+from rag_engine.evaluation.datasets import FileLine, Split, read_objects
 from rag_engine.evaluation.passage_metrics import Passage
 from rag_engine.messages import Message
 from rag_engine.text.folding import fold
@@ -44,20 +43,17 @@ class GoldQuestion:
 def read_gold(path: Path, split: Split) -> tuple[GoldQuestion, ...]:
     """Return the questions of a split, in the order of the file; InputError names line and remedy."""
     questions: dict[str, GoldQuestion] = {}
-    for number, values in read_objects(path):
-        id = text_field(path, number, values, "id")
-        if id in questions:
-            raise line_error(
-                path, number, Message("the id {id!r} was given before.", id=id), Message("Give it its own.")
-            )
+    for line in read_objects(path):
+        id = line.field("id")
+        line.refuse_second(id, questions)
         questions[id] = GoldQuestion(
             id,
-            text_field(path, number, values, "question"),
-            text_field(path, number, values, "language"),
-            read_quotes(path, number, values.get("passages")),
-            values.get("cross_lingual") is True,
-            text_field(path, number, values, "kind", missing=""),
-            text_field(path, number, values, "split", missing=""),
+            line.field("question"),
+            line.field("language"),
+            read_quotes(line),
+            line.values.get("cross_lingual") is True,
+            line.field("kind", missing=""),
+            line.field("split", missing=""),
         )
     chosen = tuple(one for one in questions.values() if split == "all" or one.split in ("", split))
     if not chosen:
@@ -114,22 +110,19 @@ def alternatives(question: GoldQuestion, texts: Mapping[str, ExtractedText]) -> 
     return answers
 
 
-def read_quotes(path: Path, number: int, passages: Any) -> tuple[Quote, ...]:
+def read_quotes(line: FileLine) -> tuple[Quote, ...]:
     """Return the quotes of a line, at least one; InputError names the line and its fault."""
+    passages = line.values.get("passages")
     if not isinstance(passages, Sequence) or isinstance(passages, str) or not passages:
-        raise line_error(
-            path,
-            number,
-            Message("the field 'passages' is missing."),
-            Message("Give at least one: document, page, quote."),
-        )
+        cure = Message("Give at least one: document, page, quote.")
+        raise line.error(Message("the field 'passages' is missing."), cure)
     quotes = []
     for values in passages:
         page = values.get("page") if isinstance(values, dict) else None
         if not isinstance(page, int) or page < 1:
-            raise line_error(path, number, Message("the page is {page!r}.", page=page), Message("Count pages from 1."))
-        document = text_field(path, number, values, "document")
-        quotes.append(Quote(document, page, text_field(path, number, values, "quote")))
+            raise line.error(Message("the page is {page!r}.", page=page), Message("Count pages from 1."))
+        passage = replace(line, values=values)
+        quotes.append(Quote(passage.field("document"), page, passage.field("quote")))
     return tuple(quotes)
 
 

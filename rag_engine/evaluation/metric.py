@@ -17,10 +17,8 @@ _MEASURES = {"nDCG@10": "ndcg@10", "R@10": "recall@10", "R@100": "recall@100", "
 METRICS = tuple(_MEASURES.values())
 
 
-def per_query_metrics(
-    rankings: Mapping[str, Sequence[str]], qrels: Mapping[str, Mapping[str, int]]
-) -> dict[str, dict[str, float]]:
-    """Return for each judged question the five metrics of its ranking, 0 without a ranking.
+def ranking_metrics(ranking: Sequence[str], judged: Mapping[str, int]) -> dict[str, float]:
+    """Return the five metrics of the ranking of one question, 0 of an empty one.
 
     nDCG takes the grade as the gain (Järvelin and Kekäläinen 2002, as trec_eval). Recall counts grades of 1 and more.
     MAP is over the whole ranking.
@@ -28,20 +26,16 @@ def per_query_metrics(
     import ir_measures
 
     # Scores by rank: trec_eval would order equal scores by document id.
-    run = {query: {id: -float(rank) for rank, id in enumerate(ranking)} for query, ranking in rankings.items()}
-    judged = {query: dict(graded) for query, graded in qrels.items()}
-    found: dict[str, dict[str, float]] = {query: dict.fromkeys(METRICS, 0.0) for query in qrels}
-    for one in ir_measures.iter_calc(list(map(ir_measures.parse_measure, _MEASURES)), judged, run):
-        found[one.query_id][_MEASURES[str(one.measure)]] = one.value
-    return found
+    run = {id: -float(rank) for rank, id in enumerate(ranking)}
+    measures = list(map(ir_measures.parse_measure, _MEASURES))
+    found = ir_measures.calc_aggregate(measures, {"": dict(judged)}, {"": run})
+    return {_MEASURES[str(measure)]: value for measure, value in found.items()}
 
 
 # A question to documents with their scores, best first, each document once.
 RankDocuments = Callable[[str], Sequence[tuple[str, float]]]
 
 DEPTH = 100
-# Number of questions whose rankings are held at a time.
-_PORTION = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,30 +69,24 @@ def measure(
 ) -> Measured:
     """Return the configuration's figures over every question; its rankings go to `run` as they come.
 
-    Questions are ranked in portions, so that memory does not grow with their number. A question for which nothing is
-    found counts 0.
+    A question for which nothing is found counts 0.
     """
     queries = dataset.queries
-    values: dict[str, list[float]] = {metric: [] for metric in METRICS}
+    scores: list[dict[str, float]] = []
     milliseconds: list[float] = []
     # Opening an index is paid once, not by a question.
     rank(queries[0].text)
-    for first in range(0, len(queries), _PORTION):
-        portion = queries[first : first + _PORTION]
-        rankings: dict[str, list[str]] = {}
-        for place, query in enumerate(portion, start=first):
-            progress(place, len(queries), name)
-            started = time.perf_counter()
-            ranking = rank(query.text)[:DEPTH]
-            milliseconds.append(1000.0 * (time.perf_counter() - started))
-            rankings[query.id] = [id for id, _ in ranking]
-            if run is not None:
-                run(query.id, ranking)
-        scored = per_query_metrics(rankings, {query.id: dataset.qrels[query.id] for query in portion})
-        for metric, of_metric in values.items():
-            of_metric += [scored[query.id][metric] for query in portion]
+    for place, query in enumerate(queries):
+        progress(place, len(queries), name)
+        started = time.perf_counter()
+        ranking = rank(query.text)[:DEPTH]
+        milliseconds.append(1000.0 * (time.perf_counter() - started))
+        scores.append(ranking_metrics([id for id, _ in ranking], dataset.qrels[query.id]))
+        if run is not None:
+            run(query.id, ranking)
     progress(len(queries), len(queries), name)
-    return Measured(name, {metric: np.array(of_metric) for metric, of_metric in values.items()}, np.array(milliseconds))
+    metrics = {metric: np.array([one[metric] for one in scores]) for metric in METRICS}
+    return Measured(name, metrics, np.array(milliseconds))
 
 
 def best_of_documents(children: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:

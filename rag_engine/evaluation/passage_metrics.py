@@ -75,7 +75,9 @@ def score_passages(
     matched = read & set[tuple[str, int]]().union(*wholes)
     precision = len(matched) / len(read) if read else 0.0
     recall = max((len(read & whole) / len(whole) for whole in wholes if whole), default=0.0)
-    first = next((rank for rank, one in enumerate(tokens, start=1) if _holds(one, ideal)), None)
+    answering = [passage for alternative in ideal for passage in alternative if passage]
+    holding = (any(len(one & passage) >= _FOUND * len(passage) for passage in answering) for one in tokens)
+    first = next((rank for rank, holds in enumerate(holding, start=1) if holds), None)
     return PassageScore(
         precision=precision,
         recall=recall,
@@ -91,12 +93,6 @@ def _tokens(passage: Passage, words: Words) -> set[tuple[str, int]]:
     starts = words[passage.document]
     first, beyond = bisect_left(starts, passage.start), bisect_left(starts, passage.end)
     return {(passage.document, place) for place in range(first, beyond)}
-
-
-def _holds(tokens: set[tuple[str, int]], ideal: Sequence[Sequence[set[tuple[str, int]]]]) -> bool:
-    return any(
-        len(tokens & passage) >= _FOUND * len(passage) for alternative in ideal for passage in alternative if passage
-    )
 
 
 def _discounted_gain(ranked: Sequence[set[tuple[str, int]]], whole: set[tuple[str, int]]) -> float:

@@ -88,7 +88,9 @@ def run_retrieval(
 
     def ask(one: Configuration, rank: RankDocuments, warned: Counter[str]) -> None:
         for place, dataset in enumerate(datasets):
-            measured[place][one.name] = _measured(one, dataset, rank, progress, runs)
+            file = runs and runs / f"{dataset.name}.{one.name}.run"
+            with writing_run(file, one.name) if file else nullcontext() as writer:
+                measured[place][one.name] = measure(one.name, dataset, rank, progress=progress, run=writer)
             messages[place] += [f"{one.name}: {warning} ({count} searches)" for warning, count in warned.items()]
             warned.clear()
 
@@ -116,13 +118,6 @@ def run_retrieval(
     )
 
 
-def _measured(
-    one: Configuration, dataset: Dataset, rank: RankDocuments, progress: MeasuringProgress, runs: Path | None
-) -> Measured:
-    with writing_run(runs / f"{dataset.name}.{one.name}.run", one.name) if runs else nullcontext() as writer:
-        return measure(one.name, dataset, rank, progress=progress, run=writer)
-
-
 def _query_encode_ms(dataset: Dataset, embedder: Embedder) -> float:
     spent = []
     for query in dataset.queries[:_ENCODED_QUESTIONS]:
@@ -134,18 +129,16 @@ def _query_encode_ms(dataset: Dataset, embedder: Embedder) -> float:
 
 def _figures(one: Measured, baseline: Measured) -> dict[str, Any]:
     figures: dict[str, Any] = {"name": one.name}
+    versus: dict[str, Any] = {"name": baseline.name}
     for metric in METRICS:
         interval = one.interval(metric)
         figures[metric] = round(interval.value, 4)
         figures[f"{metric}_interval"] = [round(interval.low, 4), round(interval.high, 4)]
+        found = one.versus(baseline, metric)
+        between = [round(found.low, 4), round(found.high, 4)]
+        versus[metric] = {"difference": round(found.value, 4), "interval": between, "p": round(found.p, 4)}
     for percentile in (50, 95):
         figures[f"ms_p{percentile}"] = round(float(np.percentile(one.milliseconds, percentile)), 2)
     if one is not baseline:
-        figures["versus"] = {"name": baseline.name} | {metric: _difference(one, baseline, metric) for metric in METRICS}
+        figures["versus"] = versus
     return figures
-
-
-def _difference(one: Measured, baseline: Measured, metric: str) -> dict[str, Any]:
-    found = one.versus(baseline, metric)
-    interval = [round(found.low, 4), round(found.high, 4)]
-    return {"difference": round(found.value, 4), "interval": interval, "p": round(found.p, 4)}

@@ -73,6 +73,8 @@ def paired_difference(values: Values, baseline: Values) -> Difference:
     The interval is the bootstrap's over the differences. p is that of the two-sided randomisation test, which turns the
     sign of each difference at random (Smucker et al. 2007).
     """
+    from scipy import stats
+
     if len(values) != len(baseline):
         raise ValueError(f"{len(values)} values cannot be paired with {len(baseline)}.")
     differences = values - baseline
@@ -80,7 +82,12 @@ def paired_difference(values: Values, baseline: Values) -> Difference:
         return Difference(0.0, 0.0, 0.0, 1.0)
     mean = float(differences.mean())
     low, high = (mean, mean) if len(differences) == 1 else _bootstrap(differences)
-    return Difference(mean, min(low, mean), max(high, mean), _randomisation_p(differences))
+    # Differences of 0 stay 0 with any sign.
+    signed = differences[differences != 0]
+    p = 1.0
+    if len(signed) > 1:
+        p = stats.permutation_test((signed,), np.sum, permutation_type="samples", **_sampling(signed)).pvalue
+    return Difference(mean, min(low, mean), max(high, mean), float(p))
 
 
 def _bootstrap(values: Values) -> tuple[float, float]:
@@ -89,16 +96,6 @@ def _bootstrap(values: Values) -> tuple[float, float]:
 
     found = stats.bootstrap((values,), np.mean, method="percentile", **_sampling(values)).confidence_interval
     return float(found.low), float(found.high)
-
-
-def _randomisation_p(differences: Values) -> float:
-    from scipy import stats
-
-    # Differences of 0 stay 0 with any sign.
-    signed = differences[differences != 0]
-    if len(signed) == 1:
-        return 1.0
-    return float(stats.permutation_test((signed,), np.sum, permutation_type="samples", **_sampling(signed)).pvalue)
 
 
 def _sampling(values: Values) -> dict[str, Any]:

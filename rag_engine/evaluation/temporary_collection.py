@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,8 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import psutil  # type: ignore[import-untyped]
-
+from rag_engine.atomic_write import staging
 from rag_engine.config import Config, GenerationConfig
 from rag_engine.engine import Engine
 from rag_engine.evaluation.datasets import CorpusDocument
@@ -25,8 +22,6 @@ MeasuringProgress = Callable[[int, int, str], None]
 
 # Questions of a benchmark may be whole judgments.
 _QUESTION_CHARACTERS = 1_000_000
-# The process's number and what makes the name unique follow.
-_PREFIX = "sextant-evaluation-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +46,10 @@ def indexed(
     Documents are given with their ids. The settings of `config` count; its workspace is not touched. No language model
     is asked.
     """
-    remove_abandoned()
-    with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-") as folder:
+    with staging(Path(tempfile.gettempdir(), "evaluation")) as folder:
         separate = replace(
             config,
-            workspace=Path(folder) / "workspace",
+            workspace=folder / "workspace",
             chroma_url="",
             catalog_url="",
             question_characters=_QUESTION_CHARACTERS,
@@ -76,14 +70,6 @@ def indexed(
             yield IndexedCorpus(engine, names, seconds, encoding)
         finally:
             engine.close()
-
-
-def remove_abandoned() -> None:
-    """Remove the workspaces of evaluations whose process was killed."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
-        process = folder.name.removeprefix(_PREFIX).partition("-")[0]
-        if process.isdigit() and not psutil.pid_exists(int(process)):
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def as_document(document: CorpusDocument) -> Document:

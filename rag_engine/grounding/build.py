@@ -6,13 +6,12 @@ of a language model and one answers now.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from rag_engine.answer_sentences import entry_question
+from rag_engine.answering.circumstances import digest_of
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.calibration import languages_of
 from rag_engine.engine import Engine
@@ -32,7 +31,7 @@ from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.prompts import entry_wish
 from rag_engine.protocols import Embedder, Generator, Vectors
 from rag_engine.retrieval.exact_search import nearest
-from rag_engine.retrieval.retrieve import hit_of, source_of
+from rag_engine.retrieval.retrieve import hit_of, hit_source
 from rag_engine.storage.catalog import ChildRecord
 from rag_engine.storage.snapshot import CollectionView
 from rag_engine.text.wording import ENGLISH, Wording
@@ -166,7 +165,7 @@ class _Builder:
         BackendError when the model fails.
         """
         places = [[one.document.document_id, one.page, one.start, one.end] for one in entry.places]
-        basis = _hash([self._embedder.name, *map(_state, entry.work), *places])
+        basis = digest_of([VERSION, [self._embedder.name, *map(_state, entry.work), *places]])
         if before is not None and self._generator and before.entry.generator == ExtractiveAnswerer.name:
             # Quoted for want of a language model, which answers now.
             before = None
@@ -178,7 +177,9 @@ class _Builder:
                 self._index_pages[document.key] = self._pages_of(document)
         queries = self._embedder.encode_queries(cached_queries(entry, contexts))
         evidence = entry_evidence(entry, contexts, queries, self._view, self._index_pages)
-        fingerprint = _hash([[one.document.document_id, one.start, one.text] for one in evidence.sources])
+        fingerprint = digest_of(
+            [VERSION, [[one.document.document_id, one.start, one.text] for one in evidence.sources]]
+        )
         if before is not None and before.fingerprint == fingerprint:
             # The same passages; a document may be described in another way.
             documents = {one.document.document_id: one.document for one in evidence.sources}
@@ -263,10 +264,6 @@ def _state(document: DocumentRecord) -> list[object]:
     return [*cut, document.shown_title, known.authority, known.year, known.licence]
 
 
-def _hash(value: object) -> str:
-    return hashlib.sha256(json.dumps([VERSION, value], ensure_ascii=False).encode()).hexdigest()
-
-
 def cached_queries(entry: ListedEntry, contexts: Sequence[str]) -> list[str]:
     """Return the queries of an entry: its name with the sentences of each of its places."""
     return [f"{entry.name}: {' '.join(text.split())}" for text in contexts]
@@ -313,14 +310,7 @@ def _passage(
     similarity = view.manifest.calibration.similarity(cosine, languages_of(entry.language, document.metadata.language))
     hit = replace(hit_of(record, document, cosine=cosine, similarity=similarity), dense_rank=n, fused=cosine)
     # The child itself, not its parent: an entry is about few sentences.
-    return replace(
-        source_of(n, record.parent, (hit,)),
-        start=hit.start,
-        end=hit.end,
-        text=hit.text,
-        page=hit.page,
-        last_page=hit.last_page,
-    )
+    return hit_source(n, hit)
 
 
 def _context(n: int, entry: ListedEntry, place: EntryPlace, text: str) -> Source:
@@ -335,13 +325,9 @@ def _context(n: int, entry: ListedEntry, place: EntryPlace, text: str) -> Source
         last_page=place.page,
         cosine=0.0,
         similarity=0.0,
-        dense_rank=None,
-        bm25=None,
-        sparse_rank=None,
-        fused=0.0,
         indexed_under=(IndexListing(entry.name, place.page, glossary=place.glossary).explanation,),
     )
-    return Source(n, document, place.start, place.end, text, place.page, place.page, (hit,), index_context=True)
+    return replace(hit_source(n, hit), index_context=True)
 
 
 def holds(source: Source, place: EntryPlace) -> bool:

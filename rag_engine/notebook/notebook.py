@@ -82,7 +82,7 @@ def with_entry(notebook: Notebook, entry: NotebookEntry, position: int | None = 
 
     If the notebook already has the entry, it is returned as it is.
     """
-    if any(_same(one, entry) for one in notebook.entries):
+    if any(_kept(one) == _kept(entry) for one in notebook.entries):
         return notebook
     at = len(notebook.entries) if position is None else position
     return replace(notebook, entries=(*notebook.entries[:at], entry, *notebook.entries[at:]))
@@ -159,13 +159,6 @@ def _without_document(entry: NotebookEntry, document_id: str) -> NotebookEntry:
     return replace(entry, quotes=quotes, answer=answer)
 
 
-def _same(one: NotebookEntry, other: NotebookEntry) -> bool:
-    """Return whether both keep the same part of the same answer, or the same quote of a search."""
-    if not one.conversation and not other.conversation:
-        return one.quotes == other.quotes
-    return (one.conversation, one.asked, one.answer is None, one.quotes) == (
-        other.conversation,
-        other.asked,
-        other.answer is None,
-        other.quotes,
-    )
+def _kept(entry: NotebookEntry) -> tuple[object, ...]:
+    """Return which part of which answer an entry keeps, or which quote of a search."""
+    return (entry.conversation, entry.asked, entry.answer is None, entry.quotes) if entry.conversation else entry.quotes

@@ -168,10 +168,8 @@ def _near(
 
 def _matches(keys: Sequence[int], worded: Collection[int], snapshot: Snapshot) -> Iterator[PassageMatch]:
     """Yield the visible ones of the children, in the order given."""
-    sought = np.array(keys, np.int64)
-    places = np.minimum(np.searchsorted(snapshot.keys, sought), len(snapshot) - 1)
-    visible = snapshot.keys[places] == sought
-    pairs = zip(sought[visible].tolist(), snapshot.owners[places[visible]].tolist(), strict=True)
+    positions = snapshot.positions(np.array(keys, np.int64))
+    pairs = zip(snapshot.keys[positions].tolist(), snapshot.owners[positions].tolist(), strict=True)
     for rank_, (key, owner) in enumerate(pairs, start=1):
         yield PassageMatch(key, snapshot.documents[owner], rank_, key in worded)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -47,7 +47,10 @@ class NameWord:
         """Return whether two words mean the same, or are the same but for their endings."""
         if self.meanings or other.meanings:
             return not self.meanings.isdisjoint(other.meanings)
-        return _alike(self.word, other.word)
+        short, long = sorted((self.word, other.word), key=len)
+        if short == long:
+            return True
+        return len(short) >= _SHORTEST_ENDED and long.startswith(short) and bool(_ENDING.fullmatch(long[len(short) :]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,16 +173,12 @@ def _phrase(words: tuple[str, ...]) -> frozenset[str]:
     found = lexicon.phrases.get(words)
     if found:
         return found
-    stems = [tuple(prefix) for prefix in _prefixes(words)]
-    return next((lexicon.phrases[stem] for stem in stems if stem in lexicon.phrases), frozenset())
-
-
-def _prefixes(words: tuple[str, ...]) -> Iterator[list[str]]:
-    """Yield the words with the last one cut before an ending, the longest first."""
     last = words[-1]
     for length in range(len(last) - 1, _SHORTEST_ENDED - 1, -1):
-        if _ENDING.fullmatch(last[length:]):
-            yield [*words[:-1], last[:length]]
+        stem = (*words[:-1], last[:length])
+        if _ENDING.fullmatch(last[length:]) and stem in lexicon.phrases:
+            return lexicon.phrases[stem]
+    return frozenset()
 
 
 @lru_cache(maxsize=10_000)
@@ -199,11 +198,3 @@ def compound(word: str) -> tuple[tuple[str, frozenset[str]], ...]:
             if before and all(each for _, each in before):
                 return (*before, (word[cut:], head))
     return ((word, frozenset()),)
-
-
-def _alike(word: str, other: str) -> bool:
-    """Return whether two words differ in their endings at most."""
-    short, long = sorted((word, other), key=len)
-    if word == other:
-        return True
-    return len(short) >= _SHORTEST_ENDED and long.startswith(short) and bool(_ENDING.fullmatch(long[len(short) :]))

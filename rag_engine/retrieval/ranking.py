@@ -6,7 +6,7 @@ The order of the steps is that of Buriasco 2026, section 5.3; what each step wei
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -138,21 +138,20 @@ def _refined(
 
     Sections that the question names come before all others.
     """
-    weights, records = config.weights, _Records(view)
+    weights = config.weights
     scores = ranked.scores.copy()
     if weights.provenance_weight:
-        bonuses = dict(_gained(named, records.of(ranked, _NAMED_AMONG), view))
-        gained = {int(ranked.keys[place]): weights.provenance_weight * bonus for place, bonus in bonuses.items()}
-        for place, bonus in bonuses.items():
-            scores[place] += weights.provenance_weight * bonus
+        bonuses = _gained(named, _records(ranked, _NAMED_AMONG, view), view)
+        gained = {key: weights.provenance_weight * bonus for key, bonus in bonuses}
+        scores += np.array([gained.get(key, 0.0) for key in ranked.keys.tolist()])
         ranked = replace(ranked, provenance=gained)
     if weights.reference_weight:
-        scores += weights.reference_weight * _referred(ranked, scores, records, view)
+        scores += weights.reference_weight * _referred(ranked, scores, view)
     if weights.sibling_share:
         scores = with_siblings(scores, view.snapshot.parents_of(ranked.keys), weights.sibling_share)
     ranked = ranked.by(scores)
     if config.rerank and weights.rerank_weight:
-        ranked = _reranked(plan, ranked, records, view, retrievers, config)
+        ranked = _reranked(plan, ranked, view, retrievers, config)
     if weights.mmr_lambda is not None:
         ranked = _diversified(ranked, view, weights.candidates, weights.mmr_lambda)
     return _named_first(ranked, named, view) if named.places else ranked
@@ -185,12 +184,10 @@ def _cascaded(
     config: RetrievalConfig,
 ) -> Ranked:
     """Return the few that the cascade for statutes selects of the best."""
-    records = {record.key: record for record in _Records(view).of(ranked, POOL) if record is not None}
-    pool = ranked.taken(np.flatnonzero(np.isin(ranked.keys[:POOL], list(records))))
-    best = [records[key] for key in pool.keys.tolist()]
-    bonuses = np.zeros(len(best))
-    for place, bonus in _gained(find_named(plan, view, allowed), best, view):
-        bonuses[place] = bonus
+    best = _records(ranked, POOL, view)
+    pool = ranked.taken(np.flatnonzero(np.isin(ranked.keys[:POOL], [record.key for record in best])))
+    gained = dict(_gained(find_named(plan, view, allowed), best, view))
+    bonuses = np.array([gained.get(record.key, 0.0) for record in best])
     vectors = np.array(view.vectors[view.snapshot.rows[view.snapshot.positions(pool.keys)]])
     read, warnings = None, list[Message]()
     try:
@@ -203,31 +200,26 @@ def _cascaded(
     return replace(
         pool.taken(order),
         scores=scores,
-        provenance={
-            record.key: PROVENANCE * bonus for record, bonus in zip(best, bonuses.tolist(), strict=True) if bonus
-        },
+        provenance={key: PROVENANCE * bonus for key, bonus in gained.items()},
         reranked={} if read is None else {record.key: float(one) for record, one in zip(best, read, strict=True)},
         warnings=tuple(warnings),
     )
 
 
-def _gained(
-    named: NamedSections, records: Sequence[ChildRecord | None], view: CollectionView
-) -> Iterator[tuple[int, float]]:
-    """Yield the positions of the children of named sections and acts, with their gains."""
-    for position, record in enumerate(records):
+def _gained(named: NamedSections, records: Iterable[ChildRecord], view: CollectionView) -> Iterator[tuple[int, float]]:
+    """Yield the keys of the children of named sections and acts, with their gains."""
+    for record in records:
         # Only a passage within a section can be named by it.
-        if record is not None and record.parent.section:
+        if record.parent.section:
             title = view.snapshot.documents[record.document_key].metadata.title
             bonus = named.bonus(record.parent, title)
             if bonus:
-                yield position, bonus
+                yield record.key, bonus
 
 
 def _reranked(
     plan: QueryPlan,
     ranked: Ranked,
-    records: _Records,
     view: CollectionView,
     retrievers: Retrievers,
     config: RetrievalConfig,
@@ -243,7 +235,7 @@ def _reranked(
     known = reranker.languages
     if known is not None and plan.language not in known:
         return ranked
-    best = [record for record in records.of(ranked, depth) if record is not None]
+    best = _records(ranked, depth, view)
     positions = {key: position for position, key in enumerate(ranked.keys.tolist())}
     chosen = [positions[record.key] for record in best]
     documents = view.snapshot.documents
@@ -266,9 +258,9 @@ def _reranked(
     return replace(ranked, reranked=read).by(scores)
 
 
-def _referred(ranked: Ranked, scores: Floats, records: _Records, view: CollectionView) -> Floats:
+def _referred(ranked: Ranked, scores: Floats, view: CollectionView) -> Floats:
     """Return for each child the largest score of the best passages that refer to its parent, or 0."""
-    best = [record for record in records.of(ranked, _REFERRING) if record is not None]
+    best = _records(ranked, _REFERRING, view)
     score_of = dict(zip(ranked.keys.tolist(), scores.tolist(), strict=True))
     referring: dict[int, float] = {}
     edges = references(view.catalog, {record.parent.key for record in best})
@@ -279,21 +271,11 @@ def _referred(ranked: Ranked, scores: Floats, records: _Records, view: Collectio
     return np.array([referring.get(parent, 0.0) for parent in parents.tolist()])
 
 
-class _Records:
-    """Records of the best children, read from the catalog once."""
-
-    def __init__(self, view: CollectionView) -> None:
-        self._read: Callable[[list[int]], dict[int, ChildRecord]] = view.catalog.children
-        self._known: dict[int, ChildRecord | None] = {}
-
-    def of(self, ranked: Ranked, count: int) -> list[ChildRecord | None]:
-        """Return the records of the first `count` children; None for one that was just erased."""
-        keys = ranked.keys[:count].tolist()
-        missing = [key for key in keys if key not in self._known]
-        if missing:
-            read = self._read(missing)
-            self._known |= {key: read.get(key) for key in missing}
-        return [self._known[key] for key in keys]
+def _records(ranked: Ranked, count: int, view: CollectionView) -> list[ChildRecord]:
+    """Return the records of the first `count` children, without one that was just erased."""
+    keys = ranked.keys[:count].tolist()
+    read = view.catalog.children(keys)
+    return [read[key] for key in keys if key in read]
 
 
 def select(fused: Floats, read: Floats | None, phi: Floats, vectors: Vectors, top_k: int) -> tuple[Keys, Floats]:

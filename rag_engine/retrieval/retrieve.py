@@ -78,7 +78,7 @@ def retrieve(
         )
         if hits:
             record = next(records[one.key].parent for one in group if one.key in records)
-            sources.append(source_of(len(sources) + 1, record, hits, linked.get(parent, ())))
+            sources.append(_source(len(sources) + 1, record, hits, linked.get(parent, ())))
     worth = [key for key in keys if similarity[key] >= keyword_floor or not found.queries.size]
     sources = [*_with_listings(sources, ranked, view), *_contexts(sources, worth, similarity, ranked, view)]
     ended = time.perf_counter()
@@ -123,17 +123,7 @@ def _contexts(
         child = Candidate(key, owners[key], record.parent.key, similarity[key], by_keyword=True)
         hit = _hit(places[key], child, similarity[key], record, ranked, view)
         hit = replace(hit, start=start, end=end, text=text, page=page, last_page=page)
-        source = source_of(n, record.parent, (hit,))
-        yield replace(
-            source,
-            start=start,
-            end=end,
-            text=text,
-            page=page,
-            last_page=page,
-            listed=tuple(one.listing for one in listed),
-            index_context=True,
-        )
+        yield replace(hit_source(n, hit), listed=tuple(one.listing for one in listed), index_context=True)
 
 
 def _holds(source: Source, owner: int, place: ListedPlace) -> bool:
@@ -182,10 +172,6 @@ def hit_of(record: ChildRecord, document: DocumentRecord, *, cosine: float, simi
         last_page=record.last_page,
         cosine=cosine,
         similarity=similarity,
-        dense_rank=None,
-        bm25=None,
-        sparse_rank=None,
-        fused=0.0,
         act=parent.act,
         section=parent.section,
         clause=record.clause,
@@ -193,7 +179,24 @@ def hit_of(record: ChildRecord, document: DocumentRecord, *, cosine: float, simi
     )
 
 
-def source_of(n: int, parent: ParentRecord, hits: tuple[Hit, ...], linked: tuple[Linked, ...] = ()) -> Source:
+def hit_source(n: int, hit: Hit) -> Source:
+    """Return a child itself as a source, without the parent around it."""
+    return Source(
+        n=n,
+        document=hit.document,
+        start=hit.start,
+        end=hit.end,
+        text=hit.text,
+        page=hit.page,
+        last_page=hit.last_page,
+        hits=(hit,),
+        act=hit.act,
+        section=hit.section,
+        headings=hit.headings,
+    )
+
+
+def _source(n: int, parent: ParentRecord, hits: tuple[Hit, ...], linked: tuple[Linked, ...]) -> Source:
     """Return a parent as a source, with the hits that brought it and the passages that it refers to."""
     return Source(
         n=n,

@@ -26,7 +26,7 @@ from sqlalchemy.engine import Connection
 
 from rag_engine.book_index.anchors import IndexRecord, anchors
 from rag_engine.chunking.chunk import chunk
-from rag_engine.chunking.indexed_text import context_header, encoder_text, keyword_text
+from rag_engine.chunking.indexed_text import context_header, encoder_text
 from rag_engine.chunking.section.references import find_references, resolve
 from rag_engine.config import ChunkingConfig
 from rag_engine.protocols import Embedder, Keys, Vectors
@@ -50,7 +50,7 @@ from rag_engine.storage.index_entries import (
     stored_entries,
 )
 from rag_engine.storage.sentence_vectors import pack_sentences, sentence_texts
-from rag_engine.storage.stores import Stores, dense_facets, put_dense
+from rag_engine.storage.stores import Stores, put_dense, write_indexes
 from rag_engine.storage.vector_file import sealed
 from rag_engine.storage.vector_rows import beyond_used_rows, free_rows, sweep
 from rag_engine.types.document import Document, DocumentRecord, ExtractedText, Line, Metadata, former_mark
@@ -102,7 +102,7 @@ class Indexer:
         self._former: list[FormerVersion] = []
         self._group_children = 0
         self._group_since = time.monotonic()
-        self._waiting: list[tuple[DocumentRecord, Vectors]] = []
+        self._waiting: list[DocumentRecord] = []
         # Asked between portions of texts to encode, which takes minutes for a long document.
         self.stopped: Callable[[], bool] = lambda: False
 
@@ -153,7 +153,6 @@ class Indexer:
         passages = {text: child.text for text, (_, child) in zip(read, children, strict=True)}
         encoded = self._encode(passages, language, encode)
         rows = np.array([encoded[_digest(text)] for text in read], np.int64)
-        vectors = np.array(self._stores.vectors.all()[rows])
         record = replace(
             record,
             parents=len(chunked.parents),
@@ -163,19 +162,15 @@ class Indexer:
         )
         found = anchors(records, extracted, chunked.parents, language)
         listed = [*listed, *entries_at(records, found, OWN_INDEX)]
-        key, keys = self._insert(record, extracted, fingerprint, chunked.parents, rows, listed)
-        self._waiting.append((replace(record, key=key), vectors))
-        self._stores.sparse.add(
-            (child_key, key, language, keyword_text(title, parent, child))
-            for child_key, (parent, child) in zip(keys.tolist(), children, strict=True)
-        )
+        key = self._insert(record, extracted, fingerprint, chunked.parents, rows, listed)
+        self._waiting.append(replace(record, key=key))
         self._group.append(key)
         if former is not None:
             self._former.append(former)
         self._group_children += len(children)
         if self._group_children >= _GROUP_CHILDREN or time.monotonic() - self._group_since > _GROUP_SECONDS:
             if self._whole:
-                self._put_dense()
+                self.prepare()
             else:
                 self.flush()
         return len(children)
@@ -196,8 +191,8 @@ class Indexer:
 
     def prepare(self) -> None:
         """Bring every document added so far into both indexes, while it is not visible yet."""
-        self._put_dense()
-        self._stores.sparse.commit()
+        write_indexes(self._stores, self._waiting)
+        self._waiting = []
 
     def flush(self, also: Callable[[Connection], None] = lambda _: None) -> None:
         """Make the documents added so far visible, `also` in one transaction, and remove the replaced."""
@@ -218,23 +213,6 @@ class Indexer:
         """Make everything visible and remove vectors that no child uses."""
         self.flush()
         sweep(self._stores)
-
-    def _put_dense(self) -> None:
-        """Put the waiting children into Chroma, whose every call costs 20 ms however little it is given."""
-        if not self._waiting:
-            return
-        described = [
-            (record, child)
-            for record, _ in self._waiting
-            for child in self._stores.catalog.document_children(record.key)
-        ]
-        self._stores.dense.add(
-            np.array([child.key for _, child in described], np.int64),
-            np.concatenate([vectors for _, vectors in self._waiting]),
-            [child.text for _, child in described],
-            [dense_facets(record, child) for record, child in described],
-        )
-        self._waiting = []
 
     def _encode(self, passages: Mapping[str, str], language: str, encode_sentences: Encode) -> dict[str, int]:
         """Return the row of the vector of every passage text, by the text's digest.
@@ -282,8 +260,8 @@ class Indexer:
         parents: Sequence[Parent],
         rows: Keys,
         listed: Sequence[IndexedEntry],
-    ) -> tuple[int, Keys]:
-        """Key of the pending document and the keys of its children."""
+    ) -> int:
+        """Insert a pending document with its children, and return its key."""
         values = {name: value for name, value in asdict(record).items() if name != "key"}
         values |= {"metadata": metadata_json(record.metadata), "fingerprint": fingerprint, "status": "pending"}
         values |= {"model": self._stores.vectors.model}
@@ -294,16 +272,16 @@ class Indexer:
             inserted = connection.execute(sql.insert(tables.documents).values(values)).inserted_primary_key
             key = int(inserted[0])
             connection.execute(sql.insert(tables.texts).values(document_key=key, **pack_extracted(extracted)))
-            first_parent, keys = _insert_children(connection, key, parents, rows, extracted.lines)
+            first_parent = _insert_children(connection, key, parents, rows, extracted.lines)
             insert_references(connection, key, first_parent, edges)
             insert_entries(connection, key, listed)
-            return key, keys
+            return key
 
 
 def _insert_children(
     connection: Connection, document: int, parents: Sequence[Parent], rows: Keys, lines: Sequence[Line]
-) -> tuple[int, Keys]:
-    """Key of the first parent, whom the others follow, and keys of the children, in order."""
+) -> int:
+    """Insert parents with their children, and return the key of the first parent, whom the others follow."""
     first_parent = take_keys(connection, "parent", len(parents))
     first_child = take_keys(connection, "child", len(rows))
     parent_rows: list[dict[str, object]] = []
@@ -327,7 +305,7 @@ def _insert_children(
     if child_rows:
         connection.execute(sql.insert(tables.parents), parent_rows)
         connection.execute(sql.insert(tables.children), child_rows)
-    return first_parent, np.arange(first_child, first_child + len(child_rows))
+    return first_parent
 
 
 def _keep(connection: Connection, former: Iterable[FormerVersion]) -> None:

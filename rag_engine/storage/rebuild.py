@@ -17,12 +17,11 @@ from sqlalchemy.engine import Connection
 
 from rag_engine.protocols import SparseIndex, StorageBackends, VectorIndex
 from rag_engine.storage import schema as tables
-from rag_engine.storage.catalog import Catalog, ChildRecord, set_state
+from rag_engine.storage.catalog import Catalog, set_state
 from rag_engine.storage.erase_document import LEFT
 from rag_engine.storage.index_entries import stored_entries
 from rag_engine.storage.indexer import Indexer
-from rag_engine.storage.stores import Stores, keyword_rows, put_dense
-from rag_engine.types.document import DocumentRecord
+from rag_engine.storage.stores import Stores, write_indexes
 
 RebuildProgress = Callable[[int, int, str], None]
 
@@ -65,19 +64,11 @@ class CandidateBackends:
         """Keep everything open, for the same reason."""
 
 
-def refill(stores: Stores, progress: RebuildProgress) -> int:
-    """Fill two empty indexes from the catalog and the vectors, and return the number of children."""
-    records = stores.catalog.active_documents()
-
-    def add_keywords(record: DocumentRecord, children: list[ChildRecord]) -> None:
-        progress(next(done), len(records), record.file)
-        stores.sparse.add(keyword_rows(record, children))
-
-    done = count()
-    children = put_dense(stores, records, add_keywords)
-    stores.sparse.commit()
+def refill(stores: Stores, progress: RebuildProgress) -> None:
+    """Fill two empty indexes from the catalog and the vectors."""
+    records, done = stores.catalog.active_documents(), count()
+    write_indexes(stores, records, lambda record: progress(next(done), len(records), record.file))
     progress(len(records), len(records), "")
-    return children
 
 
 def switch_generation(connection: Connection, generation: int, manifest: str = "") -> None:
@@ -91,18 +82,14 @@ def switch_generation(connection: Connection, generation: int, manifest: str = "
         set_state(connection, "encoder", manifest)
 
 
-def encode_again(old: Stores, indexer: Indexer, progress: RebuildProgress) -> int:
-    """Chunk and encode every document from its stored text, and return their number.
-
-    All become visible at once.
-    """
+def encode_again(old: Stores, indexer: Indexer, progress: RebuildProgress) -> None:
+    """Chunk and encode every document from its stored text; all become visible at once."""
     records = old.catalog.fingerprints()
     for done, (record, fingerprint) in enumerate(records):
         progress(done, len(records), record.file)
         listed = stored_entries(old.catalog, record.key)
         indexer.index(replace(record, key=0), old.catalog.extracted(record), fingerprint, listed)
     progress(len(records), len(records), "")
-    return len(records)
 
 
 @dataclass(frozen=True, slots=True)

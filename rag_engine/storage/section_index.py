@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import groupby, takewhile
 
 import sqlalchemy as sql
@@ -69,7 +68,7 @@ def read_acts(catalog: Catalog, documents: Mapping[int, DocumentRecord]) -> tupl
             continue
         metadata = documents[document_key].metadata
         name = " ".join((act or metadata.title).split())
-        sections[name][_label(section)].append(SectionPlace(document_key, key))
+        sections[name][normal_label(section)].append(SectionPlace(document_key, key))
         first_act.setdefault(document_key, name)
         languages.setdefault(name, metadata.language)
     titled: defaultdict[str, list[DocumentRecord]] = defaultdict(list)
@@ -99,8 +98,3 @@ def _openings(catalog: Catalog, document_keys: Collection[int]) -> dict[int, str
         before = takewhile(lambda row: not row[2], group)
         openings[document_key] = "\n".join(row[3] for row in before)[:_OPENING]
     return openings
-
-
-@lru_cache(maxsize=50_000)
-def _label(section: str) -> str:
-    return normal_label(section)

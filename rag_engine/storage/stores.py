@@ -59,18 +59,12 @@ def keyword_rows(record: DocumentRecord, children: Iterable[ChildRecord]) -> Ite
         yield child.key, record.key, record.metadata.language, text
 
 
-def write_keywords(sparse: SparseIndex, catalog: Catalog, records: Iterable[DocumentRecord]) -> None:
-    """Have the keyword index hold documents under their present title and language; nothing is encoded."""
-    for record in records:
+def fill_keywords(sparse: SparseIndex, catalog: Catalog) -> None:
+    """Have the keyword index hold the visible documents that it lacks, as one does whose files were lost."""
+    for record in _lacking(catalog, sparse.count(), sparse.keys):
         sparse.delete_documents([record.key])
         sparse.add(keyword_rows(record, catalog.document_children(record.key)))
     sparse.commit()
-
-
-def fill_keywords(sparse: SparseIndex, catalog: Catalog) -> None:
-    """Have the keyword index hold the visible documents that it lacks, as one does whose files were lost."""
-    if lacking := _lacking(catalog, sparse.count(), sparse.keys):
-        write_keywords(sparse, catalog, lacking)
 
 
 def fill_dense(stores: Stores) -> None:
@@ -103,8 +97,7 @@ def put_due(stores: Stores) -> None:
     if not due:
         return
     records = [record for record in stores.catalog.active_documents() if record.key in due]
-    write_keywords(stores.sparse, stores.catalog, records)
-    put_dense(stores, records)
+    write_indexes(stores, records)
     with stores.catalog.begin() as connection:
         set_state(connection, _DUE, " ".join(map(str, sorted(_due(connection) - due))))
 
@@ -144,17 +137,31 @@ def dense_facets(record: DocumentRecord, child: ChildRecord) -> ChildFacets:
     }
 
 
+def write_indexes(
+    stores: Stores, records: Iterable[DocumentRecord], progress: Callable[[DocumentRecord], None] = lambda _: None
+) -> None:
+    """Have both indexes hold documents as the catalog describes them; nothing is encoded."""
+
+    def write_keywords(record: DocumentRecord, children: list[ChildRecord]) -> None:
+        progress(record)
+        stores.sparse.delete_documents([record.key])
+        stores.sparse.add(keyword_rows(record, children))
+
+    put_dense(stores, records, write_keywords)
+    stores.sparse.commit()
+
+
 def put_dense(
     stores: Stores,
     records: Iterable[DocumentRecord],
     each: Callable[[DocumentRecord, list[ChildRecord]], None] = lambda *_: None,
-) -> int:
-    """Put the children of documents into the dense index, and return their number.
+) -> None:
+    """Put the children of documents into the dense index.
 
     A child whose vector is lost or damaged is left out: the index would hold it and hide the damage. `each` gets a
     document with its children.
     """
-    c, count = tables.children.c, 0
+    c = tables.children.c
     waiting: list[tuple[DocumentRecord, ChildRecord, int]] = []
     for record in records:
         children = stores.catalog.document_children(record.key)
@@ -162,12 +169,10 @@ def put_dense(
         rows = (int(row) for (row,) in stores.catalog.read(held))
         waiting += zip(repeat(record), children, rows)
         each(record, children)
-        count += len(children)
         if len(waiting) >= _TOGETHER:
             _add(stores, waiting)
             waiting = []
     _add(stores, waiting)
-    return count
 
 
 def _add(stores: Stores, waiting: Sequence[tuple[DocumentRecord, ChildRecord, int]]) -> None:

@@ -57,7 +57,7 @@ class VectorFile:
         _write_at(self._checksums, rows, [checksum(vector) for vector in written])
 
     def damaged(self, rows: Keys) -> Keys:
-        """Return the rows that differ from their checksum or are no numbers.
+        """Return the rows that differ from their checksum.
 
         A row without a checksum is damaged; a row beyond the end of the file is left out. 100,000 rows take a third of
         a second.
@@ -66,10 +66,7 @@ class VectorFile:
         held = self.all()
         known = rows[rows < len(held)]
         wrong = [row for row in known.tolist() if checksum(held[row].tobytes()) != _piece(kept, row)]
-        # What was no number when it was written has a good checksum.
-        some = np.array_split(known, len(known) // _PORTION + 1)
-        strange = [part[~np.isfinite(held[part]).all(axis=1)] for part in some]
-        return np.union1d(np.array(wrong, np.int64), np.concatenate(strange))
+        return np.unique(np.array(wrong, np.int64))
 
     def erase(self, rows: Keys) -> None:
         """Overwrite the rows with zeros; rows of zeros are not written again."""

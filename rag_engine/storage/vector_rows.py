@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import sqlalchemy as sql
 
@@ -17,7 +19,7 @@ def sweep(stores: Stores) -> int:
     v = tables.vectors
     used = _rows_of_children(stores)
     unused = sql.select(v.c.row).where(v.c.model == stores.vectors.model, v.c.row.not_in(used))
-    rows = np.array([int(row[0]) for row in stores.catalog.read(unused)], np.int64)
+    rows = _rows_of(stores, unused)
     forget_rows(stores, rows)
     return len(rows)
 
@@ -26,8 +28,7 @@ def free_rows(stores: Stores) -> Keys:
     """Return the rows of the vector file that neither a hash nor a child names."""
     v = tables.vectors.c
     named = sql.select(v.row).where(v.model == stores.vectors.model).union(_rows_of_children(stores).distinct())
-    used = np.array([int(row[0]) for row in stores.catalog.read(named)], np.int64)
-    return np.setdiff1d(np.arange(len(stores.vectors)), used)
+    return np.setdiff1d(np.arange(len(stores.vectors)), _rows_of(stores, named))
 
 
 def beyond_used_rows(stores: Stores) -> int:
@@ -53,14 +54,10 @@ def forget_rows(stores: Stores, rows: Keys) -> None:
 
 
 def forget_missing_vectors(stores: Stores) -> None:
-    """Remove the names of vectors that are lost, zero or damaged, so that their texts are encoded again."""
-    v = tables.vectors
-    pairs = stores.catalog.read(sql.select(v.c.row).where(v.c.model == stores.vectors.model))
-    rows = np.array([int(row[0]) for row in pairs], np.int64)
-    held = stores.vectors.all()
-    inside = rows[rows < len(held)]
-    empty = [part[~held[part].any(axis=1)] for part in np.array_split(inside, len(inside) // 10_000 + 1)]
-    _forget_names(stores, np.concatenate([rows[rows >= len(held)], *empty, stores.vectors.damaged(inside)]))
+    """Remove the names of vectors that are lost or damaged, so that their texts are encoded again."""
+    rows = _named_rows(stores)
+    lost = rows[rows >= len(stores.vectors)]
+    _forget_names(stores, np.concatenate([lost, stores.vectors.damaged(rows)]))
 
 
 def rows_of_damaged_sentences(catalog: Catalog, model: str, rows: Keys) -> Keys:
@@ -77,10 +74,8 @@ def rows_of_damaged_sentences(catalog: Catalog, model: str, rows: Keys) -> Keys:
 
 def forget_damaged_sentences(stores: Stores) -> None:
     """Remove the names of vectors whose sentences are damaged, so that their texts are encoded again."""
-    v, model = tables.vectors, stores.vectors.model
-    named = stores.catalog.read(sql.select(v.c.row).where(v.c.model == model))
-    rows = np.array([int(row[0]) for row in named], np.int64)
-    _forget_names(stores, rows_of_damaged_sentences(stores.catalog, model, rows))
+    damaged = rows_of_damaged_sentences(stores.catalog, stores.vectors.model, _named_rows(stores))
+    _forget_names(stores, damaged)
 
 
 def forget_unused_models(stores: Stores) -> None:
@@ -98,6 +93,15 @@ def _forget_names(stores: Stores, rows: Keys) -> None:
     with stores.catalog.begin() as connection:
         for some in portions(rows.tolist()):
             connection.execute(sql.delete(v).where(v.c.model == stores.vectors.model, v.c.row.in_(some)))
+
+
+def _named_rows(stores: Stores) -> Keys:
+    v = tables.vectors.c
+    return _rows_of(stores, sql.select(v.row).where(v.model == stores.vectors.model))
+
+
+def _rows_of(stores: Stores, statement: sql.Select[Any] | sql.CompoundSelect[Any]) -> Keys:
+    return np.array([row for (row,) in stores.catalog.read(statement)], np.int64)
 
 
 def _rows_of_children(stores: Stores) -> sql.Select[tuple[int]]:

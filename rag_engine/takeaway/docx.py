@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import io
 import unicodedata
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable
 from datetime import datetime
 from typing import Any
 
 from rag_engine.takeaway import exported_text
 from rag_engine.text.excerpt import shortened
 from rag_engine.text.wording import ENGLISH, Wording
-from rag_engine.types.answer import Citation
 
 # A4 and its margins, in millimetres.
 _WIDTH, _HEIGHT, _MARGIN = 210, 297, 25
@@ -38,7 +37,11 @@ def to_docx(text: exported_text.ExportedText, made: datetime, words: Wording = E
     page = document.sections[0]
     page.page_width, page.page_height = Mm(_WIDTH), Mm(_HEIGHT)
     page.left_margin = page.right_margin = page.top_margin = page.bottom_margin = Mm(_MARGIN)
-    _describe(document.core_properties, text.title, made)
+    properties = document.core_properties
+    properties.title = shortened(exported_text.in_one_line(text.title), exported_text.LONGEST_TITLE)
+    properties.author = properties.last_modified_by = "Sextant"
+    properties.comments = ""
+    properties.created = properties.modified = made
     footnotes = DocxFootnotes(document)
     write_words(document.add_paragraph(style="Title"), exported_text.in_one_line(text.title))
     for number, section in enumerate(text.sections, start=1):
@@ -56,10 +59,7 @@ class _SectionMarks:
         self, footnotes: DocxFootnotes, number: int, section: exported_text.ExportedSection, words: Wording
     ) -> None:
         self._footnotes, self._number = footnotes, number
-        self._texts: Mapping[int, str] = {
-            **_footnote_texts(section.quotes, words, quoted=False),
-            **_footnote_texts(section.citations, words, quoted=True),
-        }
+        self._texts = exported_text.footnote_texts(section, words)
 
     def write(self, paragraph: Any, runs: tuple[exported_text.AnswerRun, ...], *, bold: bool = False) -> None:
         """Add runs to a paragraph; a mark without a citation stays as text."""
@@ -75,20 +75,6 @@ class _SectionMarks:
     def _cited(self, run: exported_text.AnswerRun | None) -> str | None:
         """Return the text of the footnote to which a run leads."""
         return self._texts.get(run.n) if run and run.n is not None else None
-
-
-def _footnote_texts(citations: Iterable[Citation], words: Wording, *, quoted: bool) -> dict[int, str]:
-    grouped: dict[int, list[Citation]] = {}
-    for citation in citations:
-        grouped.setdefault(citation.n, []).append(citation)
-    return {n: exported_text.footnote_text(cited, words, quoted=quoted) for n, cited in grouped.items()}
-
-
-def _describe(properties: Any, title: str, made: datetime) -> None:
-    properties.title = shortened(exported_text.in_one_line(title), exported_text.LONGEST_TITLE)
-    properties.author = properties.last_modified_by = "Sextant"
-    properties.comments = ""
-    properties.created = properties.modified = made
 
 
 def _add_section(document: Any, section: exported_text.ExportedSection, marks: _SectionMarks) -> None:
@@ -265,14 +251,10 @@ def write_words(paragraph: Any, text: str, *, bold: bool = False, italic: bool =
     begun = bool(paragraph.text.strip())
     run = paragraph.add_run(exported_text.visible_text(text))
     run.bold, run.italic = bold or None, italic or None
-    if _runs_leftwards(text):
+    # The first letter says which way the script runs.
+    directions = (unicodedata.bidirectional(sign) for sign in text)
+    if next((one for one in directions if one in ("L", "R", "AL")), "L") != "L":
         run.font.rtl = True
         properties = paragraph._p.get_or_add_pPr()  # noqa: SLF001 python-docx names its elements so
         if not begun and properties.find(qn("w:bidi")) is None:
             properties.insert_element_before(OxmlElement("w:bidi"), *_AFTER_DIRECTION)
-
-
-def _runs_leftwards(text: str) -> bool:
-    """Return whether the first letter of a text is of a script that runs from right to left."""
-    directions = (unicodedata.bidirectional(sign) for sign in text)
-    return next((one for one in directions if one in ("L", "R", "AL")), "L") != "L"

@@ -35,6 +35,8 @@ _BULLET = re.compile(r"(\s*)[-*•]\s+(.+)")
 _NUMBERED = re.compile(r"(\s*)(\d{1,3})[.)]\s+(.+)")
 _DEEPEST = 2
 
+# How the lines of a text without formats begin.
+_SIGNS = {"text": "", "bullet": "- ", "numbered": "{}. ", "heading": ""}
 _INDENT = "    "
 
 
@@ -111,12 +113,15 @@ def in_one_line(text: str) -> str:
     return _BLANKS.sub(" ", visible_text(text)).strip()
 
 
-def footnote_text(citations: Iterable[Citation], words: Wording = ENGLISH, *, quoted: bool = True) -> str:
-    """Return the reference and file of the citations of one document, with their quotes if `quoted`."""
-    cited = tuple(citations)
-    [reference] = references_of(cited)
-    quotes = [f"“{' '.join(citation.quote.split())}”" for citation in cited] if quoted else []
-    return visible_text(" ".join((f"{reference.describe(words)} ({reference.file}).", *quotes)))
+def footnote_texts(section: ExportedSection, words: Wording) -> dict[int, str]:
+    """Return the reference and file of each cited number, and the quotes that the section lacks."""
+    cited = (*section.citations, *section.quotes)
+    texts: dict[int, str] = {}
+    for n in dict.fromkeys(one.n for one in cited):
+        [reference] = references_of(one for one in cited if one.n == n)
+        quotes = [f"“{' '.join(one.quote.split())}”" for one in section.citations if one.n == n]
+        texts[n] = visible_text(" ".join((f"{reference.describe(words)} ({reference.file}).", *quotes)))
+    return texts
 
 
 def attribute_text(value: AttributeContent, words: Wording = ENGLISH) -> str:
@@ -265,8 +270,12 @@ def plain_section(section: ExportedSection, words: Wording = ENGLISH) -> str:
     cells = (
         (*(" ".join(cell.split()) for cell in row[:-1]), _words(answer_runs(row[-1]), cited)) for row in section.table
     )
-    blocks = ("\n".join(_plain(line, cited) for line in answer_lines(section.text)), "\n".join(map("\t".join, cells)))
-    return visible_text("\n\n".join(filter(None, (*blocks, plain_references(section.citations, words)))))
+    lines = [
+        f"{_INDENT * line.depth}{_SIGNS[line.kind].format(line.number)}{_words(line.runs, cited)}"
+        for line in answer_lines(section.text)
+    ]
+    blocks = ("\n".join(lines), "\n".join(map("\t".join, cells)), plain_references(section.citations, words))
+    return visible_text("\n\n".join(filter(None, blocks)))
 
 
 def plain_references(citations: Iterable[Citation], words: Wording = ENGLISH) -> str:
@@ -281,17 +290,6 @@ def plain_quotes(citations: Iterable[Citation], words: Wording = ENGLISH) -> str
     """Return each quote on a line with its reference: “six years” (Parliament, Flood Act, 2016, page 3)."""
     quotes = ((" ".join(one.quote.split()), references_of([one])[0].describe(words)) for one in citations)
     return visible_text("\n".join(f"“{quote}” ({reference})" for quote, reference in quotes))
-
-
-def _plain(line: AnswerLine, cited: set[int]) -> str:
-    words = _words(line.runs, cited)
-    match line.kind:
-        case "bullet":
-            return f"{_INDENT * line.depth}- {words}"
-        case "numbered":
-            return f"{_INDENT * line.depth}{line.number}. {words}"
-        case "heading" | "text":
-            return words
 
 
 def _words(runs: Iterable[AnswerRun], cited: set[int]) -> str:

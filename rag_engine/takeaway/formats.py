@@ -10,9 +10,8 @@ from rag_engine.answering.replies import CHECKED_MARK
 from rag_engine.errors import InputError
 from rag_engine.takeaway.bibliography import cited_entries, to_bibtex, to_ris
 from rag_engine.takeaway.docx import to_docx
-from rag_engine.takeaway.exported_text import ExportedSection, ExportedText, footnote_text, in_one_line, visible_text
+from rag_engine.takeaway.exported_text import ExportedSection, ExportedText, footnote_texts, in_one_line, visible_text
 from rag_engine.text.wording import ENGLISH, Wording
-from rag_engine.types.answer import Citation
 from rag_engine.types.document import DocumentRecord
 
 # Each suffix with the name of its format; the last two hold the documents that are cited, and no text.
@@ -63,15 +62,15 @@ def _section(section: ExportedSection, number: int, words: Wording) -> Iterator[
         yield f"## {_escaped(section.heading)}"
     if section.details:
         yield f"*{' · '.join(_escaped(one) for one in section.details)}*"
-    labels = {one.n: f"[^{number}-{one.n}]" for one in (*section.citations, *section.quotes)}
+    footnotes = footnote_texts(section, words)
+    labels = {n: f"[^{number}-{n}]" for n in footnotes}
     yield _marked(section.text, labels)
     yield _table(section.table, labels)
     yield "\n>\n".join(f"> “{_escaped(one.quote)}” {labels[one.n]}" for one in section.quotes)
     yield _kept(section.remark)
     for note in section.notes:
         yield f"*{_escaped(note)}*"
-    yield "\n".join(_footnotes(section.citations, labels, words, quoted=True))
-    yield "\n".join(_footnotes(section.quotes, labels, words, quoted=False))
+    yield "\n".join(f"{labels[n]}: {_escaped(text)}" for n, text in footnotes.items())
 
 
 def _marked(text: str, labels: dict[int, str]) -> str:
@@ -86,14 +85,6 @@ def _table(rows: tuple[tuple[str, ...], ...], labels: dict[int, str]) -> str:
         return ""
     cells = [[*map(_escaped, row[:-1]), _marked(row[-1], labels)] for row in rows]
     return "\n".join(f"| {' | '.join(row)} |" for row in (cells[0], ["---"] * len(cells[0]), *cells[1:]))
-
-
-def _footnotes(
-    citations: tuple[Citation, ...], labels: dict[int, str], words: Wording, *, quoted: bool
-) -> Iterator[str]:
-    for n in dict.fromkeys(citation.n for citation in citations):
-        cited = [citation for citation in citations if citation.n == n]
-        yield f"{labels[n]}: {_escaped(footnote_text(cited, words, quoted=quoted))}"
 
 
 def _kept(text: str) -> str:

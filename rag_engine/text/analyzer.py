@@ -116,7 +116,8 @@ def shared_terms(query: str) -> list[str]:
         before = prepared[max(0, match.start() - 20) : match.start()]
         first = bool(_SENTENCE_START.search(before))
         for piece in re.split(rf"'|[{_UNSPACED}]+", match.group()):
-            if _DIGIT.search(piece) or (not shouted and _is_named(piece, first=first)):
+            named = _acronyms_in(piece) or (len(piece) > 1 and piece[0].isupper() and not first)
+            if _DIGIT.search(piece) or (named and not shouted):
                 found[piece] = None
     return list(found)
 
@@ -156,10 +157,6 @@ def located_words(text: str) -> Iterator[tuple[int, int, str]]:
             for first, beyond in [(i, min(i + 2, len(run))) for i in range(pairs)] or [(0, len(run))]:
                 yield starts[at + first], ends[at + beyond - 1], run[first:beyond]
             at += len(run)
-
-
-def _is_named(piece: str, *, first: bool) -> bool:
-    return bool(_acronyms_in(piece)) or (len(piece) > 1 and piece[0].isupper() and not first)
 
 
 def _is_shouted(text: str) -> bool:

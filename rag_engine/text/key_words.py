@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from rag_engine.text.analyzer import cited_words, has_long_words, located_words, stems_of, surface
@@ -64,12 +64,9 @@ def find_key_words(text: str, language: str, wanted: WantedWords) -> tuple[Span,
         if any(term in exact or (opening and term.startswith(opening)) for term in stems_of(word, language))
     ]
     sequence = [(start, end, piece) for start, end, word in words for piece in surface(word)]
-    found += [place for phrase in wanted.phrases for place in _sequences(sequence, phrase)]
+    for phrase in wanted.phrases:
+        for first in range(len(sequence) - len(phrase) + 1):
+            some = sequence[first : first + len(phrase)]
+            if tuple(piece for _, _, piece in some) == phrase:
+                found.append((some[0][0], some[-1][1]))
     return tuple(merged_spans(found))
-
-
-def _sequences(words: Sequence[tuple[int, int, str]], phrase: tuple[str, ...]) -> Iterator[Span]:
-    for first in range(len(words) - len(phrase) + 1):
-        some = words[first : first + len(phrase)]
-        if all(piece == sought for (_, _, piece), sought in zip(some, phrase, strict=True)):
-            yield some[0][0], some[-1][1]

@@ -94,10 +94,10 @@ class Hit:
     last_page: int
     cosine: float
     similarity: float
-    dense_rank: int | None
-    bm25: float | None
-    sparse_rank: int | None
-    fused: float
+    dense_rank: int | None = None
+    bm25: float | None = None
+    sparse_rank: int | None = None
+    fused: float = 0.0
     tier: Tier = "weak"
     chance: float | None = None
     geographic_boost: float = 1.0

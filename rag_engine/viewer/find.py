@@ -55,16 +55,15 @@ def find_documents(snapshot: Snapshot, sparse: SparseIndex, words: str) -> dict[
     languages = sorted({record.metadata.language for record in snapshot.documents.values()})
     asked = list(dict.fromkeys(words.split()))
     telling = [word for word in asked if all(analyse(word, language) for language in languages)] or asked
-    found: dict[int, set[str]] | None = None
+    found: dict[int, set[str]] = {key: set() for key in snapshot.documents}
     for word in telling:
         here = {key: _described(word, record) for key, record in snapshot.documents.items()}
         for key in _in_texts(word, languages, snapshot, sparse):
             # The index holds the title with every passage: a word of it says nothing of the text.
             here[key] |= set() if "title" in here[key] else {"text"}
-        held = {key: places for key, places in here.items() if places}
-        found = held if found is None else {key: found[key] | held[key] for key in found.keys() & held.keys()}
+        found = {key: places | here[key] for key, places in found.items() if here[key]}
     order = ("title", "authority", "summary", "text")
-    return {key: tuple(sorted(places, key=order.index)) for key, places in (found or {}).items()}
+    return {key: tuple(sorted(places, key=order.index)) for key, places in found.items()}
 
 
 def _described(word: str, record: DocumentRecord) -> set[str]:

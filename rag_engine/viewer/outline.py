@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rag_engine.chunking.headings import titles
+from rag_engine.chunking.headings import shared_headings, titles
 from rag_engine.storage.catalog import ParentRecord
 from rag_engine.storage.indexer import page_at
 from rag_engine.text.sentences import Span
@@ -54,8 +54,7 @@ def _of_parents(parents: Iterable[ParentRecord]) -> tuple[OutlineEntry, ...]:
     before: tuple[str, ...] = ()
     for parent in parents:
         path = _path(parent)
-        shared = _shared(before, path)
-        for depth in range(shared, len(path)):
+        for depth in range(len(shared_headings(before, path)), len(path)):
             start, end = _heading_span(parent, path[depth])
             found.append(OutlineEntry(path[depth], depth, start, end, parent.page))
         before = path
@@ -120,13 +119,3 @@ def _path(parent: ParentRecord) -> tuple[str, ...]:
     if not label or any(one.casefold().startswith(label.casefold()) for one in headings):
         return headings
     return (*headings, label)
-
-
-def _shared(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return how many headings two paths begin with alike."""
-    count = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        count += 1
-    return count

@@ -2,8 +2,7 @@
 
 import tomllib
 
-from benchmarks.answers.shown_shares import with_shown_shares
-from rag_engine.answering.chances import CHANCES
+from benchmarks.answers.shown_shares import CHANCES, with_shown_shares
 from tests.conftest import ROOT
 
 RESULTS = ROOT / "benchmarks" / "results"

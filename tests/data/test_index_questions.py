@@ -17,7 +17,7 @@ from rag_engine.evaluation.answers.scoring import answer_match
 from rag_engine.evaluation.datasets import read_objects
 from rag_engine.text.analyzer import surface
 
-QUESTIONS = [values for _, values in read_objects(DATA / "eval" / "index_questions.jsonl")]
+QUESTIONS = [line.values for line in read_objects(DATA / "eval" / "index_questions.jsonl")]
 # So many words in a row of a page make a question a quotation.
 COPIED = 6
 

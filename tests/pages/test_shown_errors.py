@@ -19,7 +19,7 @@ from pages._shared import accessibility, interface_language, numbers_and_dates
 from pages._shared.errors import show
 from rag_engine.conversations.person import Person
 from rag_engine.errors import BackendError, InputError, SextantError
-from rag_engine.evaluation.datasets import line_error
+from rag_engine.evaluation.datasets import FileLine
 from rag_engine.messages import Message, dump_json, join_messages, load_json, message_of
 from tests.conftest import ROOT
 from tests.pages.test_interface_language import browser
@@ -105,12 +105,12 @@ def test_an_error_that_was_kept_reads_as_one_that_is_raised(
         # A row of a list, and where it stands.
         (Row("Sheet1", 7, ()).place, "Sheet1, row 7", "Sheet1, ligne 7"),
         (
-            line_error(
-                Path("questions.jsonl"),
-                2,
+            FileLine(Path("questions.jsonl"), 2, "")
+            .error(
                 Message("the kind is {kind!r}.", kind="guess"),
                 Message("Use {kinds}, or leave it out.", kinds="fact"),
-            ).message,
+            )
+            .message,
             "questions.jsonl, line 2: the kind is 'guess'. Use fact, or leave it out.",
             "questions.jsonl, ligne 2\u202f: le type est «\u202fguess\u202f». Utilisez fact, ou omettez-le.",
         ),

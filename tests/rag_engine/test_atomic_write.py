@@ -67,14 +67,14 @@ def test_what_a_killed_process_left_half_written_is_removed_and_what_is_being_wr
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
 
 
-def test_a_folder_of_a_process_that_was_killed_without_its_lock_goes_when_the_next_is_made(tmp_path: Path) -> None:
+def test_a_folder_of_a_killed_process_goes_when_the_next_is_made(tmp_path: Path) -> None:
     killed = "import os, sys; from pathlib import Path; from rag_engine.atomic_write import staging\n"
     killed += "with staging(Path(sys.argv[1])) as new:\n"
-    killed += "    (new / 'lock').unlink(); (new / 'half').write_bytes(b'half'); os._exit(1)"
+    killed += "    (new / 'half').write_bytes(b'half'); os._exit(1)"
     subprocess.run([sys.executable, "-c", killed, str(tmp_path / "a.zip")], check=False)
     assert list(tmp_path.iterdir())
-    with staging(tmp_path / "a.zip"):
-        pass
+    with staging(tmp_path / "b.zip") as used, staging(tmp_path / "a.zip") as next_one:
+        assert {*tmp_path.iterdir()} == {used, next_one}
     assert list(tmp_path.iterdir()) == []
 
 
@@ -88,7 +88,6 @@ def test_what_another_user_is_making_in_the_folder_keeps_nobody_from_making_one(
         shared = Path(folder)
         shared.chmod(0o777)
         (held := shared / ".sextant-0000000100000000.part").mkdir(mode=0o700)
-        (held / "lock").touch()
         command = [sys.executable, "-c", other, str(shared / "a.zip")]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, "")

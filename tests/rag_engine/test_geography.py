@@ -1,8 +1,6 @@
 """Places are found in seven languages, and documents about them are preferred."""
 
 import time
-import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,19 +8,18 @@ from babel import Locale
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.errors import InputError
 from rag_engine.geography import (
-    DEFAULT_TABLE,
     canonical_country,
     find_places,
     geographic_boost,
     load_gazetteer,
 )
+from rag_engine.text.tables import read_table
 from rag_engine.types.document import Metadata
 from rag_engine.types.evidence import GeographicScope
 
 GAZETTEER = load_gazetteer()
-TABLE = tomllib.loads(DEFAULT_TABLE.read_text(encoding="utf-8"))
+TABLE = read_table("geography")
 LANGUAGES = {"en", "it", "fr", "es", "de", "pt", "tr"}
 
 
@@ -246,13 +243,6 @@ def test_five_hundred_hits_are_boosted_in_a_moment() -> None:
     for number in range(500):
         boost(ITALY, "Supranational/regional", title=f"Plan {number} of the Andean Community")
     assert time.perf_counter() - started < 0.5
-
-
-def test_a_damaged_table_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "places.toml"
-    path.write_text("[[country", encoding="utf-8")
-    with pytest.raises(InputError, match=r"places\.toml"):
-        load_gazetteer(path)
 
 
 @pytest.mark.parametrize("word", ["a", "lari", "Italya", "1"])

@@ -134,7 +134,7 @@ def test_nobody_waits_with_a_question_for_a_reranker_that_is_being_loaded(
         assert arrived.wait(30)
         return ByHand(len)
 
-    monkeypatch.setattr(models, "load_reranker", load)
+    monkeypatch.setattr(models, "_shared_reranker", load)
     asked = Models(replace(config, reranker="never loaded before"), CountingEmbedder())
     with ThreadPoolExecutor(2) as pool:
         loading = pool.submit(asked.reranker, "en")

@@ -31,7 +31,6 @@ _KINDS: Mapping[str, AttributeKind] = {
     "string": "text", "integer": "whole number", "number": "number", "boolean": "yes/no", "array": "list of texts",
 }  # fmt: skip
 _NAME = re.compile(r"\w[\w .-]{0,63}")
-_DEEPEST = 40
 # Keywords of JSON Schema that one form cannot follow.
 _UNSUPPORTED = (
     "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "patternProperties", "propertyNames", "dependentSchemas",
@@ -128,9 +127,7 @@ def parse_schema(text: str, name: str) -> AnswerSchema:
             name, "$", Message("is not an object"), Message('Begin with {"type": "object", "properties": ...}.')
         )
     _check(schema, name)
-    reading = _SchemaReading(name, schema)
-    reading.refuse_recursion(schema, "$", ("#",), set())
-    return reading.form()
+    return _SchemaReading(name, schema).form()
 
 
 def asked_schema(schema: AnswerSchema, numbers: Collection[int], *, least: int = 0) -> JsonSchema:
@@ -194,30 +191,6 @@ class _SchemaReading:
 
     name: str
     schema: JsonSchema
-
-    def refuse_recursion(self, value: object, place: str, above: tuple[str, ...], finite: set[str]) -> None:
-        """Raise InputError if a reference leads back to its own schema; `finite` gathers the others."""
-        if place.count(".") > _DEEPEST:
-            raise self._error(
-                place, Message("is nested too deeply"), Message("Use an object with one array of objects.")
-            )
-        if isinstance(value, list):
-            value = dict(enumerate(value))
-        if not isinstance(value, dict):
-            return
-        for key, inner in value.items():
-            if key == "$ref" and isinstance(inner, str):
-                if inner in above:
-                    raise self._error(
-                        place,
-                        Message("refers to itself ({reference})", reference=inner),
-                        Message("Write it out, without recursion."),
-                    )
-                if inner not in finite:
-                    self.refuse_recursion(self._target(inner, place), place, (*above, inner), finite)
-                    finite.add(inner)
-            elif key not in ("$defs", "definitions"):
-                self.refuse_recursion(inner, f"{place}.{key}", above, finite)
 
     def form(self) -> AnswerSchema:
         """Return the form."""
@@ -323,9 +296,18 @@ class _SchemaReading:
     def _resolved(self, schema: object, place: str) -> tuple[JsonSchema, bool]:
         """Return a schema with its references followed, and whether it also allows null."""
         nullable = False
+        followed: set[str] = set()
         while isinstance(schema, dict):
             if "$ref" in schema:
-                chosen: JsonSchema | None = self._target(schema["$ref"], place)
+                reference = schema["$ref"]
+                if reference in followed:
+                    raise self._error(
+                        place,
+                        Message("refers to itself ({reference})", reference=reference),
+                        Message("Write it out, without recursion."),
+                    )
+                followed.add(reference)
+                chosen: JsonSchema | None = self._target(reference, place)
             else:
                 chosen = _alternative_to_null(schema)
                 nullable = nullable or chosen is not None

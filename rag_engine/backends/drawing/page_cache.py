@@ -36,7 +36,8 @@ class PageCache:
         self._folder = folder
         self._most = most_bytes
         self._lock = threading.Lock()
-        self._bytes: int | None = None
+        # As if it were full, so that the first answer has the others counted.
+        self._bytes = most_bytes
 
     def find(self, content: str, page: int, request: str) -> bytes | None:
         """Return the kept answer to a request about a page of the file with this hash, or None."""
@@ -92,12 +93,9 @@ class PageCache:
                 # Erased meanwhile: the erasure removes the original first and this folder after it.
                 shutil.rmtree(path.parent, ignore_errors=True)
         with self._lock, suppress(OSError):
-            self._bytes = (self._size() if self._bytes is None else self._bytes) + len(answer)
+            self._bytes += len(answer)
             if self._bytes > self._most:
                 self._make_room()
-
-    def _size(self) -> int:
-        return sum(path.stat().st_size for path in self._folder.glob("*/*"))
 
     def _make_room(self) -> None:
         """Remove the answers whose last use is longest ago."""

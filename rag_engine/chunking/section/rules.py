@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from rag_engine.text.tables import read_table
@@ -192,6 +192,7 @@ def _pattern(source: str | None) -> re.Pattern[str] | None:
     return re.compile(source) if source else None
 
 
+@lru_cache(maxsize=50_000)
 def normal_label(label: str) -> str:
     """Return the label as "kind number" in lower case: "article 9" for Art. 9 and 9. madde.
 

@@ -128,13 +128,15 @@ def require_answers(run: KeptRun) -> None:
         )
 
 
-def changes(accepted: KeptRun, current: KeptRun) -> tuple[MetricChange, ...]:
-    """Return how each figure changed on the questions of both runs; InputError if they share none.
+def paired_rows(before: KeptRun, after: KeptRun) -> list[tuple[AnswerRow, AnswerRow]]:
+    """Return the rows of the questions that two runs share: those with the same id and words."""
+    asked = {(row.id, row.question): row for row in before.rows}
+    return [(asked[row.id, row.question], row) for row in after.rows if (row.id, row.question) in asked]
 
-    A question is the same if its id and its words are.
-    """
-    asked = {(row.id, row.question): row for row in accepted.rows}
-    pairs = [(asked[row.id, row.question], row) for row in current.rows if (row.id, row.question) in asked]
+
+def changes(accepted: KeptRun, current: KeptRun) -> tuple[MetricChange, ...]:
+    """Return how each figure changed on the questions of both runs; InputError if they share none."""
+    pairs = paired_rows(accepted, current)
     if not pairs:
         raise InputError("The accepted run has none of these questions.", help="Accept a run of them with --accept.")
     found = []
@@ -146,9 +148,3 @@ def changes(accepted: KeptRun, current: KeptRun) -> tuple[MetricChange, ...]:
             before, now = (float(one) for one in measured.mean(axis=0))
             found.append(MetricChange(metric, len(measured), before, now, difference))
     return tuple(found)
-
-
-def differing_settings(accepted: KeptRun, current: KeptRun) -> tuple[str, ...]:
-    """Return the names of the settings in which two runs differ."""
-    names = sorted(accepted.settings.keys() | current.settings.keys())
-    return tuple(name for name in names if accepted.settings.get(name) != current.settings.get(name))

@@ -11,16 +11,10 @@ from pydantic import TypeAdapter
 from rag_engine.conversations.person import SharedRecord
 from rag_engine.conversations.record_kinds import RecordKind
 from rag_engine.engine import Engine
-from rag_engine.evaluation.answers.accepted_run import (
-    KeptRun,
-    MetricChange,
-    changes,
-    differing_settings,
-    keep_run,
-    require_answers,
-)
+from rag_engine.evaluation.answers.accepted_run import KeptRun, MetricChange, changes, keep_run, require_answers
 from rag_engine.evaluation.answers.measure import measure_answers
 from rag_engine.evaluation.answers.run_answers import AnswersRequest, RunProgress
+from rag_engine.evaluation.answers.test_results import differing_settings
 from rag_engine.messages import Message
 
 
@@ -60,7 +54,7 @@ def find_result(workspace: Path) -> GateResult | None:
 def compare_runs(accepted: KeptRun, run: KeptRun, generation: int) -> GateResult:
     """Return how a run compares with the accepted one; BackendError if a question was not asked."""
     require_answers(run)
-    found, differing = changes(accepted, run), differing_settings(accepted, run)
+    found, differing = changes(accepted, run), tuple(differing_settings(accepted, run))
     return GateResult(datetime.now(UTC).isoformat(timespec="seconds"), generation, len(run.rows), found, differing)
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Literal, cast, get_args
 
 from rag_engine.config import DATA
 from rag_engine.conversations.person import SharedRecord
 from rag_engine.errors import InputError
-from rag_engine.evaluation.datasets import line_error, read_objects, text_field
+from rag_engine.evaluation.datasets import FileLine, read_objects
 from rag_engine.evaluation.gold import Quote, read_quotes
 from rag_engine.filters import Filter
 from rag_engine.messages import Message
@@ -54,12 +54,9 @@ class AnswerQuestion(SharedRecord):
 def read_answer_questions(path: Path) -> tuple[AnswerQuestion, ...]:
     """Return the questions in the order of the file; InputError names the line, its fault and the remedy."""
     questions: dict[str, AnswerQuestion] = {}
-    for number, values in read_objects(path):
-        question = _question(path, number, values)
-        if question.id in questions:
-            raise line_error(
-                path, number, Message("the id {id!r} was given before.", id=question.id), Message("Give it its own.")
-            )
+    for line in read_objects(path):
+        question = _question(line)
+        line.refuse_second(question.id, questions)
         questions[question.id] = question
     if not questions:
         raise InputError("{file} has no question.", help="Give a question a line.", file=path)
@@ -72,77 +69,52 @@ def question_lines(questions: Iterable[AnswerQuestion]) -> str:
     return "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in objects)
 
 
-def _question(path: Path, number: int, values: Mapping[str, Any]) -> AnswerQuestion:
-    unknown = ", ".join(sorted(values.keys() - set(_FIELDS)))
+def _question(line: FileLine) -> AnswerQuestion:
+    unknown = ", ".join(sorted(line.values.keys() - set(_FIELDS)))
     if unknown:
-        raise line_error(
-            path,
-            number,
-            Message("unknown field {unknown}.", unknown=unknown),
-            Message("Use {fields}.", fields=", ".join(_FIELDS)),
-        )
-    kind = text_field(path, number, values, "kind", missing="")
+        cure = Message("Use {fields}.", fields=", ".join(_FIELDS))
+        raise line.error(Message("unknown field {unknown}.", unknown=unknown), cure)
+    kind = line.field("kind", missing="")
     if kind not in get_args(QuestionKind):
         kinds = ", ".join(filter(None, get_args(QuestionKind)))
-        raise line_error(
-            path,
-            number,
-            Message("the kind is {kind!r}.", kind=kind),
-            Message("Use {kinds}, or leave it out.", kinds=kinds),
-        )
-    language = text_field(path, number, values, "language")
+        cure = Message("Use {kinds}, or leave it out.", kinds=kinds)
+        raise line.error(Message("the kind is {kind!r}.", kind=kind), cure)
+    language = line.field("language")
     if not language_name(language):
-        raise line_error(
-            path,
-            number,
-            Message("the language is {language!r}.", language=language),
-            Message("Use an ISO 639-1 code, for example en."),
-        )
-    passages = values.get("passages")
-    quotes = read_quotes(path, number, passages) if passages else ()
-    answer = text_field(path, number, values, "answer", missing="")
-    keywords = _keywords(path, number, values.get("keywords", []))
+        cure = Message("Use an ISO 639-1 code, for example en.")
+        raise line.error(Message("the language is {language!r}.", language=language), cure)
+    quotes = read_quotes(line) if line.values.get("passages") else ()
+    answer = line.field("answer", missing="")
+    keywords = _keywords(line)
     if not quotes and (answer.strip() or keywords):
-        message = Message("an answer or keywords without passages.")
-        raise line_error(
-            path, number, message, Message("Give the passages, or none of the three where nothing answers.")
-        )
-    question = text_field(path, number, values, "question")
-    id = text_field(path, number, values, "id")
-    split = text_field(path, number, values, "split", missing="")
+        cure = Message("Give the passages, or none of the three where nothing answers.")
+        raise line.error(Message("an answer or keywords without passages."), cure)
+    question = line.field("question")
+    id = line.field("id")
+    split = line.field("split", missing="")
     if split not in _SPLITS:
-        raise line_error(
-            path,
-            number,
-            Message("the split is {split!r}.", split=split),
-            Message("Use dev or heldout, or leave it out."),
-        )
-    filters = _filters(path, number, values.get("filters", {}))
+        cure = Message("Use dev or heldout, or leave it out.")
+        raise line.error(Message("the split is {split!r}.", split=split), cure)
+    filters = _filters(line)
     return AnswerQuestion(id, language, cast("QuestionKind", kind), question, answer, quotes, keywords, split, filters)
 
 
-def _filters(path: Path, number: int, given: Any) -> Filter:
+def _filters(line: FileLine) -> Filter:
     """Return a filter in which each facet has a list of values.
 
     The facets are checked when the question is asked.
     """
+    given = line.values.get("filters", {})
     lists = given.values() if isinstance(given, dict) else [None]
     if not all(isinstance(values, list) and all(isinstance(one, str) for one in values) for values in lists):
-        raise line_error(
-            path,
-            number,
-            Message("the filters are {given!r}.", given=given),
-            Message('Write them as lists, for example {"country": ["Italy"]}.'),
-        )
+        cure = Message('Write them as lists, for example {"country": ["Italy"]}.')
+        raise line.error(Message("the filters are {given!r}.", given=given), cure)
     return {name: tuple(values) for name, values in given.items()}
 
 
-def _keywords(path: Path, number: int, given: Any) -> tuple[str, ...]:
+def _keywords(line: FileLine) -> tuple[str, ...]:
+    given = line.values.get("keywords", [])
     if not isinstance(given, list) or not all(isinstance(one, str) and any(map(str.isalnum, one)) for one in given):
-        raise line_error(
-            path,
-            number,
-            Message("the keywords are {given!r}.", given=given),
-            Message('Write them as a list, for example ["42 percent"].'),
-        )
+        cure = Message('Write them as a list, for example ["42 percent"].')
+        raise line.error(Message("the keywords are {given!r}.", given=given), cure)
     return tuple(given)

@@ -3,23 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from rag_engine.conversations.erased_documents import REDACTED
-
-_FIXED = (
-    "id",
-    "language",
-    "kind",
-    "split",
-    "answerable",
-    "status",
-    "seconds",
-    "question",
-    "answer",
-    "cited",
-    "generator",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +45,9 @@ class AnswerRow:
 
 def rows_table(rows: Sequence[AnswerRow]) -> tuple[list[str], list[list[str | float | None]]]:
     """Return rows as a table: every field of them, and every figure with its spread."""
+    fixed = [one.name for one in fields(AnswerRow) if one.name not in ("figures", "spreads", "failure")]
     metrics = list(dict.fromkeys(metric for row in rows for metric in row.figures))
-    headings = [*_FIXED, *metrics, *(f"{metric} spread" for metric in metrics), "failure"]
+    headings = [*fixed, *metrics, *(f"{metric} spread" for metric in metrics), "failure"]
     return headings, [
         [
             *(row.id, row.language, row.kind, row.split, "yes" if row.answerable else "no", row.status, row.seconds),

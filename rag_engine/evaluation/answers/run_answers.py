@@ -116,17 +116,15 @@ def summarise(rows: Sequence[AnswerRow], metrics: Sequence[str]) -> tuple[Metric
         for row in rows:
             if name := str(getattr(row, field)):
                 groups.setdefault(name, []).append(row)
-    return tuple(_summaries(groups, metrics))
-
-
-def _summaries(groups: Mapping[str, Sequence[AnswerRow]], metrics: Sequence[str]) -> Iterator[MetricSummary]:
+    found: list[MetricSummary] = []
     for group, members in groups.items():
         for metric in metrics:
             values = [value for row in members if (value := row.figures.get(metric)) is not None]
             spreads = [value for row in members if (value := row.spreads.get(metric)) is not None]
             if values:
                 spread = float(np.mean(spreads)) if spreads else None
-                yield MetricSummary(group, metric, len(values), mean_interval(np.array(values)), spread)
+                found.append(MetricSummary(group, metric, len(values), mean_interval(np.array(values)), spread))
+    return tuple(found)
 
 
 def _answered(question: AnswerQuestion, ask: AskQuestion, scorers: Scorers) -> AnswerRow:

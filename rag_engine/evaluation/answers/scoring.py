@@ -51,9 +51,10 @@ def score(question: AnswerQuestion, answer: Answer) -> Figures:
         return {**dict.fromkeys(METRICS), "abstention": float(abstained)}
     contexts = [source.text for source in answer.evidence.sources]
     precision, recall = citation_scores(() if abstained else cited_pages(answer, question.passages), question.passages)
+    matched = 0.0 if abstained else answer_match(answer.text, question)
     return {
         "abstention": float(not abstained),
-        "answer_match": _match(question, answer, abstained=abstained),
+        "answer_match": matched if question.keywords else None,
         "citation_precision": precision,
         "citation_recall": recall,
         "context_precision": average_precision([best_match(context, question.passages) for context in contexts]),
@@ -86,12 +87,6 @@ def is_first_right(answer: Answer, passages: Sequence[Quote]) -> bool:
     return best_match(first.quote, there) >= _BEARS_OUT or any(
         best_match(one.quote, [cited]) >= _BEARS_OUT for one in there
     )
-
-
-def _match(question: AnswerQuestion, answer: Answer, *, abstained: bool) -> float | None:
-    if not question.keywords:
-        return None
-    return 0.0 if abstained else answer_match(answer.text, question)
 
 
 def cited_pages(answer: Answer, passages: Sequence[Quote]) -> list[CitedPage]:

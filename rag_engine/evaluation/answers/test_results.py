@@ -8,7 +8,7 @@ from itertools import count
 from math import ceil
 from typing import Any, Literal
 
-from rag_engine.evaluation.answers.accepted_run import KeptRun
+from rag_engine.evaluation.answers.accepted_run import KeptRun, paired_rows
 from rag_engine.evaluation.answers.rows import AnswerRow
 from rag_engine.evaluation.significance import Interval, share_interval, sign_p
 from rag_engine.text.wording import ENGLISH, Wording
@@ -169,10 +169,16 @@ def describe_chance(questions: int, words: Wording = ENGLISH) -> str:
 
 
 def compare_tests(before: KeptRun, after: KeptRun) -> RunComparison:
-    """Return two runs question by question; a question is the same where its id and its words are."""
-    asked = {(row.id, row.question): row for row in before.rows}
-    pairs = [QuestionChange(asked[row.id, row.question], row) for row in after.rows if (row.id, row.question) in asked]
-    return RunComparison(tuple(pairs), tuple(_share_changes(pairs)), _differing(before.settings, after.settings))
+    """Return two runs question by question."""
+    pairs = [QuestionChange(old, new) for old, new in paired_rows(before, after)]
+    return RunComparison(tuple(pairs), tuple(_share_changes(pairs)), differing_settings(before, after))
+
+
+def differing_settings(before: KeptRun, after: KeptRun) -> dict[str, tuple[str, str]]:
+    """Return the settings in which two runs differ, each with both values."""
+    old, new = settings_of(before), settings_of(after)
+    names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    return {name: (old.get(name, ""), new.get(name, "")) for name in names}
 
 
 def settings_of(run: KeptRun) -> dict[str, str]:
@@ -216,12 +222,6 @@ def _share_changes(pairs: Sequence[QuestionChange]) -> Iterator[ShareChange]:
                 sum(new and not old for old, new in known),
                 sum(old and not new for old, new in known),
             )
-
-
-def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    old, new = dict(_flat(before)), dict(_flat(after))
-    names = dict.fromkeys((*old, *new))
-    return {name: (old.get(name, ""), new.get(name, "")) for name in names if old.get(name) != new.get(name)}
 
 
 def _flat(settings: Mapping[str, Any], outer: str = "") -> Iterator[tuple[str, str]]:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from rag_engine.conversations import store
-from rag_engine.conversations.forgetting import forget_in_conversations
 from rag_engine.conversations.reply import Reply, ShownLink
+from rag_engine.conversations.store import forget_in_conversations
 from rag_engine.messages import Message
 from rag_engine.types.answer import CitedRecord
 from rag_engine.types.evidence import ControllerStep

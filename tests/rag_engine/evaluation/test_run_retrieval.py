@@ -1,8 +1,5 @@
 """A whole measurement over real stores, with an encoder of counted words."""
 
-import os
-import subprocess
-import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +14,6 @@ from rag_engine.evaluation.configurations import CONFIGURATIONS, Configuration, 
 from rag_engine.evaluation.datasets import Dataset, Query, read_dataset
 from rag_engine.evaluation.metric import METRICS, best_of_documents, measure
 from rag_engine.evaluation.run_retrieval import RetrievalReport, run_retrieval
-from rag_engine.evaluation.temporary_collection import remove_abandoned
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.evaluation.conftest import TEXTS, WriteDataset
 
@@ -92,15 +88,6 @@ def test_nothing_is_left_behind_by_a_run_that_breaks_off(
             progress=stop,
         )
     assert list(temporary.iterdir()) == []
-
-
-def test_what_a_killed_run_left_is_removed_by_the_next_and_what_a_living_one_uses_is_not(temporary: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", ""]) as dead:
-        pass
-    for name in (f"{dead.pid}-a", f"{os.getpid()}-b"):
-        (temporary / f"sextant-evaluation-{name}" / "workspace").mkdir(parents=True)
-    remove_abandoned()
-    assert [path.name for path in temporary.iterdir()] == [f"sextant-evaluation-{os.getpid()}-b"]
 
 
 def test_a_second_run_encodes_no_document(write_dataset: WriteDataset, tmp_path: Path) -> None:

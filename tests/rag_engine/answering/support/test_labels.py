@@ -1,5 +1,5 @@
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Never
 
 import pytest
@@ -18,9 +18,7 @@ from rag_engine.answering.support import (
 )
 from rag_engine.calibration import Calibration
 from rag_engine.errors import BackendError
-from rag_engine.protocols import Scores
 from rag_engine.types.answer import SentenceSupport, SupportJudge
-from rag_engine.types.passage import PassageReading
 from tests.rag_engine.conftest import CountingEmbedder, make_source
 from tests.rag_engine.model_by_hand import ModelByHand, replying
 
@@ -31,21 +29,6 @@ DYKES = (
     "The dyke at Arnhem was raised by 40 centimetres after the flood of 1953. "
     "It is inspected every spring by the water board. Swimming is not allowed."
 )
-
-
-@dataclass
-class BrokenReader:
-    """A reader that fails."""
-
-    name: str = "reader"
-    execution: str = "test"
-    languages: frozenset[str] | None = None
-
-    def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
-        raise BackendError("The reader broke off.")
-
-    def score(self, query: str, texts: Sequence[str]) -> Scores:
-        raise BackendError("The reader broke off.")
 
 
 Labelled = Callable[..., tuple[tuple[SentenceSupport, ...], tuple[str, ...]]]
@@ -173,13 +156,6 @@ def test_no_judge_is_asked_of_an_answer_without_a_claim(embedder: CountingEmbedd
     assert (found.judge, judge.asked) == (None, [])
 
 
-def test_a_reader_that_fails_is_reported_and_the_labels_stay(labelled: Labelled) -> None:
-    text = "The dyke at Arnhem was raised [Source 1]."
-    found, (warning,) = labelled(text, models=replace(MODELS, reader=BrokenReader()))
-    assert found == labelled(text)[0]
-    assert "without the reader" in warning
-
-
 def test_the_summary_counts_the_sentences_and_says_how_often_it_is_right() -> None:
     support = (
         SentenceSupport(0, 4, "supported"),
@@ -217,7 +193,7 @@ def test_the_stated_accuracy_is_the_one_that_was_measured() -> None:
 
 def test_of_many_names_that_are_missing_the_first_three_are_shown() -> None:
     names = ("Guide", "Design", "Construction", "Management", "Plans")
-    evidence = SupportEvidence((), (), (), names, 5, (), False, False, 0.0, 0.2, 0.8, 0.0, False)
+    evidence = SupportEvidence((), (), (), names, 5, (), False, False, 0.0, 0.2, 0.8, False)
     reasons = list(reasons_of(evidence))
     assert [reason for reason in reasons if "name " in reason or "more" in reason] == [
         "name Guide is not in the passage",

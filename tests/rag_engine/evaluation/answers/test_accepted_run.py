@@ -10,7 +10,6 @@ from rag_engine.errors import BackendError, InputError
 from rag_engine.evaluation.answers.accepted_run import (
     KeptRun,
     changes,
-    differing_settings,
     keep_run,
     read_run,
     record_run,
@@ -89,7 +88,3 @@ def test_a_run_with_unanswered_questions_is_not_held_against_another() -> None:
     require_answers(run)
     with pytest.raises(BackendError, match="1 of 2 questions"):
         require_answers(replace(run, rows=(run.rows[0], replace(run.rows[1], status="error", failure="gone"))))
-
-
-def test_settings_that_differ_are_named() -> None:
-    assert differing_settings(run_of([1.0], top_k=10, model="a"), run_of([1.0], top_k=5, model="a")) == ("top_k",)
