@@ -19,10 +19,10 @@ from cli import (
     dataset,
     doctor,
     evaluate,
+    jobs,
     knowledge,
     people,
     review,
-    runs,
     search,
     settings,
     sources,
@@ -40,7 +40,7 @@ app = typer.Typer(
 
 for verbs in (
     collection.app, search.app, ask.app, compare.app, chat.app, doctor.app, serve.app, backup.app, knowledge.tables,
-    chunk.app, sources.app, runs.app, review.app, dataset.app, people.audits,
+    chunk.app, sources.app, jobs.app, review.app, dataset.app, people.audits,
 ):  # fmt: skip
     app.add_typer(verbs)
 app.add_typer(sources.source_list, name="sources")

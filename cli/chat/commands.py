@@ -152,14 +152,14 @@ def _do(session: ChatSession, words: str) -> None:
 
 
 def _menu(session: ChatSession, _: str) -> None:
-    from cli.runs import choose_from_menu
+    from cli.jobs import choose_from_menu
 
     _carry_out(session, choose_from_menu())
 
 
 def _carry_out(session: ChatSession, words: str) -> None:
     """Show the request that words ask for, and run it when the person agrees."""
-    from cli.runs import print_summary, understand, watch
+    from cli.jobs import print_summary, understand, watch
     from ingestion.acts import runs
     from ingestion.acts.context import local_person, open_context
 

@@ -21,7 +21,7 @@ from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
-from pages._shared.jobs import draw_runs
+from pages._shared.jobs import draw_jobs
 from pages._shared.markdown import escape, quoted
 from pages._shared.numbers_and_dates import counted, number, vega_numbers
 from pages._shared.shown_names import shown_name, shown_reason
@@ -133,7 +133,7 @@ def draw_run() -> None:
         _draw_pipeline(sources)
     else:
         st.info(_("Nothing to run yet. Add sources on the Sources tab first."))
-        draw_runs()
+        draw_jobs()
     draw_indexes()
 
 
@@ -143,9 +143,9 @@ def _draw_pipeline(sources: Mapping[str, SourceRecord]) -> None:
     with st.container(border=True):
         _draw_buttons(next_due(sources.values()), failed)
         _draw_words()
-    draw_runs()
+    draw_jobs()
     st.header(_("Pipeline progress"), anchor=False)
-    active = any(one.active for one in resources.jobs().runs(_LOOKED_AT))
+    active = any(one.active for one in resources.jobs().latest(_LOOKED_AT))
     st.fragment(draw_funnel, run_every=_FUNNEL_SECONDS if active else None)()
 
 

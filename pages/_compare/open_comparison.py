@@ -1,4 +1,4 @@
-"""The comparison that is open: its table with the progress of its runs, and what can be done to it."""
+"""The comparison that is open: its table with the progress of its jobs, and what can be done to it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import streamlit as st
 from ingestion.acts.comparisons import (
     ask_columns_again,
     ask_comparison,
-    comparison_runs,
+    comparison_jobs,
     exported_comparison,
     extend_comparison,
     find_comparison,
@@ -35,7 +35,7 @@ from pages._shared.elements import act_button, base_address, draw_download, draw
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import WORDING, draw_filters, offered_values
 from pages._shared.interface_language import _
-from pages._shared.jobs import draw_runs_of
+from pages._shared.jobs import draw_jobs_of
 from pages._shared.numbers_and_dates import counted, number
 
 _POLL_SECONDS = 2.0
@@ -55,10 +55,10 @@ def draw_comparison(comparison: Comparison) -> None:
     st.html(_WIDE)
     draw_heading(comparison.name, COMPARISON, of_page=True)
     draw_undo(id)
-    active = [job for job in comparison_runs(resources.context(), id) if job.active]
+    active = [job for job in comparison_jobs(resources.context(), id) if job.active]
     _draw_acts(comparison, idle=not active)
-    draw_runs_of(lambda job: job.kind == "compare" and job.arguments.get("comparison") == id)
-    # The table follows the run; what is around it does not have to be drawn again for that.
+    draw_jobs_of(lambda job: job.kind == "compare" and job.arguments.get("comparison") == id)
+    # The table follows the job; what is around it does not have to be drawn again for that.
     st.fragment(_draw_cells, run_every=_POLL_SECONDS if active else None)(id)
     _draw_open_cell(comparison)
 
@@ -104,11 +104,11 @@ def _present(comparison: Comparison) -> frozenset[str]:
 
 
 def _asking(comparison: Comparison) -> set[CellPlace]:
-    """Return the places that runs are still to ask."""
+    """Return the places that jobs are still to ask."""
     left = set(comparison.open_places)
     return {
         (question, column)
-        for job in comparison_runs(resources.context(), comparison.id)
+        for job in comparison_jobs(resources.context(), comparison.id)
         if job.active
         for question in job.arguments["questions"]
         for column in job.arguments["columns"]

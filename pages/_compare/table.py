@@ -41,7 +41,7 @@ def draw_table(
 ) -> None:
     """Draw the cells of a comparison.
 
-    `notes` are notes on columns by their keys, `asking` the places that a run is still to ask. `on_opened` gets the row
+    `notes` are notes on columns by their keys, `asking` the places that a job is still to ask. `on_opened` gets the row
     and the column of a cell that is clicked, counted from 0.
     """
     rows = [

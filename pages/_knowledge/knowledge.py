@@ -1,4 +1,4 @@
-"""Knowledge tab: the entries of the indexes with their best passages, built as a run and exported."""
+"""Knowledge tab: the entries of the indexes with their best passages, built by a job and exported."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pages._shared.elements import act_button, draw_download, draw_table
 from pages._shared.errors import show, show_errors
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
-from pages._shared.jobs import draw_runs
+from pages._shared.jobs import draw_jobs
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs
 from pages._shared.numbers_and_dates import counted, number
 from pages._shared.shown_names import title_place
@@ -37,7 +37,7 @@ _FORMATS = {
 
 
 def draw_knowledge() -> None:
-    """Draw the indexes of the collection, the run of the knowledge base, its entries and its export."""
+    """Draw the indexes of the collection, the building of the knowledge base, its entries and export."""
     indexes = index_sources(resources.engine().catalog)
     if not indexes:
         st.info(
@@ -62,7 +62,7 @@ def draw_knowledge() -> None:
             _build(again=False)
         if act_button("ground", _("Rebuild everything"), icon=":material/replay:", key="ground again"):
             _build(again=True)
-    draw_runs()
+    draw_jobs()
     entries = knowledge_base(resources.engine())
     if entries:
         _draw_entries(entries)

@@ -1,4 +1,4 @@
-"""Runs of the worker: their progress, controls and results."""
+"""Jobs of the worker: their progress, controls and results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 
 import streamlit as st
 
-from ingestion.acts.runs import Control, control, describe_request
+from ingestion.acts.jobs import Control, control
+from ingestion.acts.runs import describe_request
 from ingestion.dataset.comparison.comparison import describe_counts
 from ingestion.jobs.kinds import KINDS
 from ingestion.jobs.process import ensure_worker
@@ -57,18 +58,18 @@ _SHOWN = 5
 _NOTES = 10
 # Sources that a title names.
 _NAMED = 6
-# The run whose end this person has waited for, so that its results are open before them.
-_WATCHED = "run watched"
+# The job whose end this person has waited for, so that its results are open before them.
+_WATCHED = "job watched"
 
 
 def addition_under_way() -> Job | None:
     """Return the addition of documents that is running, or the one that waits longest."""
-    additions = [job for job in resources.jobs().runs() if job.kind == "add" and job.active]
+    additions = [job for job in resources.jobs().latest() if job.kind == "add" and job.active]
     return additions[-1] if additions else None
 
 
 def draw_writer() -> None:
-    """Draw that another process, a run or the terminal, is changing the collection."""
+    """Draw that another process, a job or the terminal, is changing the collection."""
     if writer := find_writer(resources.workspace()):
         told = _(
             ":material/sync: The collection is being changed, since {time} (process {process}). "
@@ -77,41 +78,41 @@ def draw_writer() -> None:
         st.caption(told.format(time=writer.since[:5], process=writer.process))
 
 
-def draw_runs() -> None:
-    """Draw the active runs, polling each second while there are any, and the latest results."""
-    active = [job for job in resources.jobs().runs(_LOOKED_AT) if job.active]
-    st.fragment(_draw_runs, run_every=_POLL_SECONDS if active else None)(watching=bool(active))
+def draw_jobs() -> None:
+    """Draw the active jobs, polling each second while there are any, and the latest results."""
+    active = [job for job in resources.jobs().latest(_LOOKED_AT) if job.active]
+    st.fragment(_draw_jobs, run_every=_POLL_SECONDS if active else None)(watching=bool(active))
 
 
-def draw_runs_of(chosen: Callable[[Job], bool]) -> None:
-    """Draw the active and paused runs that are chosen, and why the latest of them failed."""
-    active = [job for job in resources.jobs().runs(_LOOKED_AT) if job.active and chosen(job)]
+def draw_jobs_of(chosen: Callable[[Job], bool]) -> None:
+    """Draw the active and paused jobs that are chosen, and why the latest of them failed."""
+    active = [job for job in resources.jobs().latest(_LOOKED_AT) if job.active and chosen(job)]
     st.fragment(_draw_chosen, run_every=_POLL_SECONDS if active else None)(chosen, watching=bool(active))
 
 
 def told_of_latest(kind: str) -> str:
     """Return what the latest job of a kind gave, "" while one is active or if it gave nothing."""
-    latest = next((job for job in resources.jobs().runs(_LOOKED_AT) if job.kind == kind), None)
+    latest = next((job for job in resources.jobs().latest(_LOOKED_AT) if job.kind == kind), None)
     return " ".join(map(_TOLD[kind], latest.results)) if latest and not latest.active else ""
 
 
 def _draw_chosen(chosen: Callable[[Job], bool], *, watching: bool) -> None:
-    runs = [job for job in resources.jobs().runs(_LOOKED_AT) if chosen(job)]
-    _follow([job for job in runs if job.active], watching=watching)
-    for job in reversed(runs):
+    jobs = [job for job in resources.jobs().latest(_LOOKED_AT) if chosen(job)]
+    _follow([job for job in jobs if job.active], watching=watching)
+    for job in reversed(jobs):
         if job.active:
             _draw_active(job)
         elif job.status == "paused":
             _draw_paused(job)
     # An erasure may have removed why.
-    if runs and runs[0].status == "failed" and runs[0].message:
-        show_error(show(runs[0].message))
+    if jobs and jobs[0].status == "failed" and jobs[0].message:
+        show_error(show(jobs[0].message))
 
 
 def _follow(active: Sequence[Job], *, watching: bool) -> None:
-    """See that a worker is at the active runs, and draw the whole page again once there are none left."""
+    """See that a worker is at the active jobs, and draw the whole page again once there are none left."""
     if active and not any(job.alive for job in active):
-        # The worker has died, or went before the last run was queued.
+        # The worker has died, or went before the last job was queued.
         ensure_worker(resources.workspace())
     elif watching and not active:
         # All is done: the table, the filters and the figures are others now.
@@ -125,18 +126,18 @@ def time_left(progress: Progress, seconds: float) -> float | None:
     return (progress.total_bytes - progress.done_bytes) * seconds / progress.done_bytes
 
 
-def _draw_runs(*, watching: bool) -> None:
-    runs = resources.jobs().runs(_LOOKED_AT)
-    active = [job for job in runs if job.active]
+def _draw_jobs(*, watching: bool) -> None:
+    jobs = resources.jobs().latest(_LOOKED_AT)
+    active = [job for job in jobs if job.active]
     if active:
         st.session_state[_WATCHED] = active[0].id
     _follow(active, watching=watching)
     for job in reversed(active):
         _draw_active(job)
-    for job in runs:
+    for job in jobs:
         if job.status == "paused":
             _draw_paused(job)
-    finished = [job for job in runs if not job.active and job.status != "paused"][:_SHOWN]
+    finished = [job for job in jobs if not job.active and job.status != "paused"][:_SHOWN]
     if finished:
         with st.expander(
             _("Recent activity"), icon=":material/history:", expanded=finished[0].id == st.session_state.get(_WATCHED)
@@ -146,7 +147,7 @@ def _draw_runs(*, watching: bool) -> None:
 
 
 def _draw_active(job: Job) -> None:
-    with st.container(border=True, key=f"run active {job.id}"):
+    with st.container(border=True, key=f"job active {job.id}"):
         text, buttons = st.columns([3, 2], vertical_alignment="center")
         waiting = " · " + _("waiting") if job.status == "queued" else ""
         text.markdown(f"**{_title(job)}**{waiting}")
@@ -169,13 +170,16 @@ def _draw_active(job: Job) -> None:
                     _control("cancel", job)
 
 
-def _control(signal: Control, job: Job) -> None:
+def _control(signal: Control, job: Job, *, rerun: bool = False) -> None:
     with show_errors():
         control(resources.context(), signal, job.id)
+        if rerun:
+            # The whole page: only a new start of it looks again each second.
+            st.rerun()
 
 
 def _draw_signals(job: Job, *, pausable: bool) -> None:
-    """Draw how to pause or cancel the run."""
+    """Draw how to pause or cancel the job."""
     if pausable and job.signal == "pause":
         if act_button("control", _("Pausing … resume"), key=f"resume {job.id}", icon=":material/play_arrow:"):
             _control("resume", job)
@@ -190,20 +194,15 @@ def _draw_signals(job: Job, *, pausable: bool) -> None:
 
 
 def _draw_paused(job: Job) -> None:
-    with st.container(border=True, key=f"run paused {job.id}"):
+    with st.container(border=True, key=f"job paused {job.id}"):
         text, buttons = st.columns([3, 2], vertical_alignment="center")
         text.markdown(f":material/pause: **{_title(job)}** · " + _("paused"))
         with buttons.container(horizontal=True, horizontal_alignment="right"):
             if act_button("control", _("Resume"), key=f"resume {job.id}", icon=":material/play_arrow:", type="primary"):
-                with show_errors():
-                    control(resources.context(), "resume", job.id)
-                    # The whole page: only a new start of it looks again each second.
-                    st.rerun()
+                _control("resume", job, rerun=True)
             if act_button("control", _("Cancel"), key=f"cancel {job.id}", icon=":material/close:"):
-                with show_errors():
-                    control(resources.context(), "cancel", job.id)
-                    st.rerun()
-        st.caption(_("Completed work is kept. The run continues when you resume it."))
+                _control("cancel", job, rerun=True)
+        st.caption(_("Completed work is kept. The job continues when you resume it."))
 
 
 def _progress(job: Job, now: Progress) -> str:

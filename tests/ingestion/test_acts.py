@@ -237,7 +237,7 @@ def test_a_run_under_way_serves_until_a_person_changes_something(context: ActCon
     context.jobs.next()
     # In the second in which the run began, or later.
     context.store.add([ListedSource("LATE", "https://late.example/plan.pdf")])
-    assert context.store.changed_since(context.jobs.runs()[0].started)
+    assert context.store.changed_since(context.jobs.latest()[0].started)
     assert runs.run(context, RunRequest(("licence",))).id != asked.id
 
 

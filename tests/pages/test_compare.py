@@ -68,8 +68,8 @@ def test_questions_and_columns_make_a_table_that_a_run_fills(start: Start, own: 
     assert "2 questions × 3 columns = 6 cells" in words(app)
     app = app.button(key="compare start").click().run()
     assert not app.exception
-    [run] = resources.jobs().runs()
-    assert (run.kind, run.arguments["questions"], run.status) == ("compare", [WHO, WHEN], "queued")
+    [job] = resources.jobs().latest()
+    assert (job.kind, job.arguments["questions"], job.status) == ("compare", [WHO, WHEN], "queued")
     assert "6 not asked yet" in words(app)
     assert "Comparing: What must a county council prepare" in words(app)
     work(resources.engine())
@@ -162,8 +162,8 @@ def test_asking_a_cell_again_queues_that_cell_alone(start: Start, own: Path, com
     app = compare(start(own), comparison=compared.id, cell="1.0")
     app = app.button(key="comparison ask again").click().run()
     assert "cell" not in app.query_params
-    run = resources.jobs().runs()[0]
-    assert (run.arguments["questions"], run.arguments["columns"]) == ([WHEN], [compared.columns[0].key])
+    job = resources.jobs().latest()[0]
+    assert (job.arguments["questions"], job.arguments["columns"]) == ([WHEN], [compared.columns[0].key])
     before = compared.cells[WHEN, compared.columns[0].key].asked
     work(resources.engine())
     assert now(compared).cells[WHEN, compared.columns[0].key].asked > before
@@ -202,7 +202,7 @@ def test_open_cells_are_asked_when_no_run_is_at_them(start: Start, own: Path) ->
     begun = begin_comparison(resources.context(), [WHO], "country", {})
     app = compare(start(own), comparison=begun.id)
     app = pressed(app, "Ask 2 open cells")
-    assert resources.jobs().runs()[0].kind == "compare"
+    assert resources.jobs().latest()[0].kind == "compare"
     assert "Ask 2 open cells" not in [one.label for one in app.button]
     work(resources.engine())
     assert not now(begun).open_places
