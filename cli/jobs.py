@@ -70,12 +70,13 @@ def do_words(
 ) -> None:
     """Say what to run in words, or pick from the menu; the request is shown and run when you agree."""
     from ingestion.acts import runs
+    from ingestion.types.run import describe_request
 
     if not words and not as_json:
         words = choose_from_menu()
     with context_of(workspace, as_json) as context:
         command = understand(context, words)
-        described = runs.describe_request(command.request, len(command.request.codes))
+        described = describe_request(command.request, len(command.request.codes))
         proposed = {"description": described, "by": command.by, "request": asdict(command.request)}
         end_as_json(as_json and not yes, proposed)
         if not as_json:
@@ -92,13 +93,15 @@ def jobs(
     as_json: AsJson = False,
 ) -> None:
     """List the latest jobs: number, status, when and by whom they were queued, how far, what was asked."""
+    from ingestion.jobs.kinds import title_of
+
     with context_of(workspace, as_json) as context:
         found = context.jobs.latest(most)
     end_as_json(as_json, {"jobs": [asdict(one) for one in found]})
     by = Column("by", no_wrap=True, overflow="ellipsis", max_width=16)
     what = Column("what", no_wrap=True, overflow="ellipsis", ratio=1)
     rows = (
-        (one.id, one.status, one.queued[:16].replace("T", " "), one.person.name, _how_far(one), _asked(one))
+        (one.id, one.status, one.queued[:16].replace("T", " "), one.person.name, _how_far(one), title_of(one))
         for one in found
     )
     print_table(("job", "status", "queued", by, "how far", what), rows)
@@ -181,13 +184,15 @@ def watch(context: ActContext, queued: Job) -> Job:
 
 def _print_turn(context: ActContext, job: Job) -> None:
     """Print that the job is under way already, or which job comes before it."""
+    from ingestion.jobs.kinds import title_of
+
     if job.status == "running":
         err.print(f"Job {job.id} is doing this already, since {job.started[11:16]}; it is shown here.", markup=False)
         return
     before = next((one for one in context.jobs.latest(100) if one.id < job.id and one.active), None)
     if before is not None and job.status == "queued":
         far = f" ({far})" if (far := _how_far(before)) else ""
-        err.print(f"Job {job.id} waits for job {before.id}{far}: {_asked(before)}", markup=False)
+        err.print(f"Job {job.id} waits for job {before.id}{far}: {title_of(before)}", markup=False)
 
 
 def _print_run(ended: Job, as_json: bool) -> None:
@@ -238,13 +243,3 @@ def _how_far(job: Job) -> str:
         return ""
     unit = f"{job.progress.done} of {job.progress.total}"
     return f"{job.progress.phase} {unit}".strip()
-
-
-def _asked(job: Job) -> str:
-    if job.kind == "compare":
-        return f"compare: {'; '.join(job.arguments['questions'])}"
-    if job.kind != "run":
-        return " ".join([job.kind, *(str(path) for path in job.arguments.get("paths", ())[:3])])
-    from ingestion.acts.runs import describe_request
-
-    return describe_request(job.request)

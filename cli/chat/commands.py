@@ -162,12 +162,13 @@ def _carry_out(session: ChatSession, words: str) -> None:
     from cli.jobs import print_summary, understand, watch
     from ingestion.acts import runs
     from ingestion.acts.context import local_person, open_context
+    from ingestion.types.run import describe_request
 
     # The worker writes the indexes, of which one may be open here.
     session.reopen()
     context = open_context(session.engine, local_person())
     request = understand(context, words).request
-    out.print(runs.describe_request(request, len(request.codes)), markup=False)
+    out.print(describe_request(request, len(request.codes)), markup=False)
     if typer.confirm("Do it?", default=False):
         print_summary(watch(context, runs.run(context, request)))
 

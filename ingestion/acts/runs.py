@@ -9,8 +9,7 @@ from ingestion.acts.register import act, enter, name_act
 from ingestion.acts.sources import check_codes
 from ingestion.jobs.plain_language import Command, interpret
 from ingestion.jobs.queue import Job
-from ingestion.types.run import PHASES, RunRequest
-from rag_engine.messages import Message, join_messages
+from ingestion.types.run import RunRequest, describe_request
 from rag_engine.text.wording import ENGLISH, Wording
 
 
@@ -29,37 +28,6 @@ def run(context: ActContext, request: RunRequest) -> Job:
 def unfinished_runs(context: ActContext) -> list[Job]:
     """Return the runs over the sources that are at work, wait or are paused, in their order."""
     return [one for one in context.jobs.unfinished() if one.kind == "run"]
-
-
-def describe_request(request: RunRequest, named: int = 3, wording: Wording = ENGLISH) -> Message:
-    """Return a request in words that name its first `named` sources and count the others."""
-    message = wording.message
-    names = ", ".join(wording.value("phase", phase) for phase in request.phases)
-    if request.phases == PHASES:
-        phases = message("all phases")
-    elif len(request.phases) > 1:
-        phases = message("the phases {names}", names=names)
-    else:
-        phases = message("the phase {name}", name=names)
-    which = {
-        "due": message("everything new or changed"),
-        "failed": message("everything that failed"),
-        "all": message("everything, also what is done"),
-    }
-    codes, n = ", ".join(request.codes), len(request.codes)
-    if n > named:
-        codes = wording.counted("{n} source", "{n} sources", n)
-    told = {"phases": phases, "what": which[request.which], "codes": codes, "others": ", ".join(request.without)}
-    if request.codes and request.without:
-        sentence = message("Run {phases} for {what} of {codes}, except {others}.", **told)
-    elif request.codes:
-        sentence = message("Run {phases} for {what} of {codes}.", **told)
-    elif request.without:
-        sentence = message("Run {phases} for {what}, except {others}.", **told)
-    else:
-        sentence = message("Run {phases} for {what}.", **told)
-    newer = message("Known addresses are asked for newer files.") if request.refresh else ""
-    return join_messages([sentence, newer])
 
 
 def describe_unfinished(job: Job, wording: Wording = ENGLISH) -> str:

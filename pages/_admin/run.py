@@ -8,12 +8,12 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from ingestion.acts.runs import describe_request, describe_unfinished, understand, unfinished_runs
+from ingestion.acts.runs import describe_unfinished, understand, unfinished_runs
 from ingestion.jobs.plain_language import Command
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import FunnelStage, funnel, state_of
 from ingestion.status.views import next_due
-from ingestion.types.run import PHASES, Phase, RunRequest, Which
+from ingestion.types.run import PHASES, Phase, RunRequest, Which, describe_request
 from pages._admin.indexes import draw_indexes
 from pages._admin.tabs import draw_second_run, start_run
 from pages._shared import resources

@@ -21,7 +21,7 @@ from pages._shared import resources
 from pages._shared.elements import act_button, draw_author, follow_choice, open_in_address, translated_dialog
 from pages._shared.errors import show, show_errors
 from pages._shared.interface_language import _, to_translate
-from pages._shared.jobs import draw_jobs_of
+from pages._shared.jobs import draw_jobs
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, duration, number
 from pages._shared.shown_names import shown_name, shown_reason
@@ -42,7 +42,7 @@ def draw_sources() -> None:
         with found:
             draw_discovery()
     draw_added()
-    draw_jobs_of(lambda job: job.kind == "remove")
+    draw_jobs(lambda job: job.kind == "remove")
     if not rows:
         st.info(_("The list is empty. Start with a workbook of addresses, or with your own documents."))
         return

@@ -12,7 +12,7 @@ from pages._shared import resources
 from pages._shared.elements import act_button, draw_download, translated_dialog, why_disabled
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, to_translate
-from pages._shared.jobs import draw_jobs_of
+from pages._shared.jobs import draw_jobs
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import moment, number
 
@@ -43,7 +43,7 @@ def draw_backups() -> None:
         )
         if act_button("queue_backup", _("Make a backup"), type="primary", icon=":material/backup:", key="make backup"):
             queue_backup(resources.context())
-        draw_jobs_of(lambda job: job.kind == "backup")
+        draw_jobs(lambda job: job.kind == "backup")
         found = list_backups(resources.context())
         if not found:
             st.info(_("No backup has been made yet."))

@@ -35,7 +35,7 @@ from pages._shared.elements import act_button, base_address, draw_download, draw
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import WORDING, draw_filters, offered_values
 from pages._shared.interface_language import _
-from pages._shared.jobs import draw_jobs_of
+from pages._shared.jobs import draw_jobs
 from pages._shared.numbers_and_dates import counted, number
 
 _POLL_SECONDS = 2.0
@@ -57,7 +57,7 @@ def draw_comparison(comparison: Comparison) -> None:
     draw_undo(id)
     active = [job for job in comparison_jobs(resources.context(), id) if job.active]
     _draw_acts(comparison, idle=not active)
-    draw_jobs_of(lambda job: job.kind == "compare" and job.arguments.get("comparison") == id)
+    draw_jobs(lambda job: job.kind == "compare" and job.arguments.get("comparison") == id)
     # The table follows the job; what is around it does not have to be drawn again for that.
     st.fragment(_draw_cells, run_every=_POLL_SECONDS if active else None)(id)
     _draw_open_cell(comparison)

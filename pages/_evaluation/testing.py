@@ -10,7 +10,7 @@ from pages._shared import resources
 from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, to_translate
-from pages._shared.jobs import draw_jobs_of
+from pages._shared.jobs import draw_jobs
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted
 from rag_engine.evaluation.answers.judging import JUDGED_METRICS
@@ -46,7 +46,7 @@ def draw_testing() -> None:
                 st.rerun()
             with st.popover(_("With a judge"), icon=":material/gavel:", type="tertiary"):
                 _draw_judge()
-    draw_jobs_of(_is_test)
+    draw_jobs(_is_test)
     latest = next((job for job in resources.jobs().latest() if _is_test(job) and not job.active), None)
     if latest is not None and latest.status == "done" and latest.message:
         st.caption(_(":material/info: Last test: {message}").format(message=escape(latest.message)))

@@ -59,8 +59,8 @@ def test_a_removed_source_can_be_undone_where_it_was_removed(start: Start, chang
     [job] = resources.jobs().latest()
 
     app = admin(start(changed), "sources")
-    assert "**Removing 1 source: ADM001**" in words(app)
-    app.button(key=f"undo {job.id}").click().run()
+    assert f"**{escape('Removing 1 source: ADM001')}**" in words(app)
+    app.button(key=f"cancel {job.id}").click().run()
     assert not app.exception
     assert [one.status for one in resources.jobs().latest()] == ["cancelled"]
     assert resources.store().records() == before

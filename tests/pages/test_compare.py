@@ -12,6 +12,7 @@ from ingestion.dataset.comparison.comparison import Comparison
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.worker import work
 from pages._shared import resources
+from pages._shared.markdown import escape
 from rag_engine.messages import Message
 from tests.pages.collection import HOSTILE_TITLE
 from tests.pages.conftest import Start
@@ -71,7 +72,7 @@ def test_questions_and_columns_make_a_table_that_a_run_fills(start: Start, own: 
     [job] = resources.jobs().latest()
     assert (job.kind, job.arguments["questions"], job.status) == ("compare", [WHO, WHEN], "queued")
     assert "6 not asked yet" in words(app)
-    assert "Comparing: What must a county council prepare" in words(app)
+    assert escape("Comparing: What must a county council prepare") in words(app)
     work(resources.engine())
     app = app.run()
     assert "not asked yet" not in words(app)

@@ -170,7 +170,7 @@ def test_a_reader_cannot_undo_what_a_curator_deletes(opened: Opened, monkeypatch
     app = opened(BOB)
     job = JobQueue(resources.engine().catalog).queue("erase", {"documents": ["0" * 12], "undo_seconds": 60})
     app.switch_page("pages/library.py").run()
-    button = app.button(key=f"undo {job}")
+    button = app.button(key=f"cancel {job}")
     assert button.disabled
     assert "takes the role curator" in str(button.help)
 
