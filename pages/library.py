@@ -5,8 +5,8 @@ import streamlit as st
 from pages._ask import sidebar
 from pages._library.coverage import draw_coverage
 from pages._library.coverage_grid import TABS
+from pages._library.documents import draw_documents
 from pages._library.filter_sets import draw_filter_sets
-from pages._library.listing import draw_documents
 from pages._library.upload import draw_adding
 from pages._shared import resources
 from pages._shared.filter_widgets import filter_in_address

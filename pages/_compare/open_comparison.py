@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 import streamlit as st
@@ -18,30 +20,48 @@ from ingestion.acts.comparisons import (
     shrink_comparison,
 )
 from ingestion.dataset.comparison.comparison import (
+    NOT_ASKED,
     CellPlace,
     Comparison,
+    ComparisonCell,
     columns_of,
     outdated_columns,
     present_columns,
     read_questions,
 )
 from ingestion.file_names import download_name
-from pages._compare.cell import CELL, draw_cell
+from pages._compare.cell import CELL, draw_cell, short_language
 from pages._compare.earlier_comparisons import draw_naming, draw_undo, note_removed
 from pages._compare.new_comparison import COMPARISON, shown_columns
-from pages._compare.table import draw_table
 from pages._shared import resources
 from pages._shared.elements import act_button, base_address, draw_download, draw_heading, open_in_address
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import WORDING, draw_filters, offered_values
-from pages._shared.interface_language import _
+from pages._shared.interface_language import _, to_translate
 from pages._shared.jobs import draw_jobs
 from pages._shared.numbers_and_dates import counted, number
+from pages._shared.shown_names import page_place
 
 _POLL_SECONDS = 2.0
 # A table of six columns wants the room beside it.
 _WIDE = '<style>[data-testid="stMainBlockContainer"] { padding-inline: clamp(1rem, 2.2vw, 5rem); }</style>'
 _CELL = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})")
+_FOLDER = Path(__file__).parent
+_table = st.components.v2.component(
+    "comparison table",
+    css=(_FOLDER / "table.css").read_text(encoding="utf-8"),
+    js=(_FOLDER / "table.js").read_text(encoding="utf-8"),
+)
+_KEY = "comparison table"
+# Above the text of a cell; where it is answered there is nothing to say.
+_STATUSES = {
+    "closest passages": to_translate("Closest passage"),
+    "nothing found": to_translate("Nothing found"),
+    "failed": to_translate("Failed"),
+    NOT_ASKED: to_translate("Not asked yet"),
+    "asking": to_translate("Waiting …"),
+    "asking again": to_translate("Asking again …"),
+}
 
 
 def current_comparison() -> Comparison | None:
@@ -239,3 +259,50 @@ def _shrink(id: str, what: Literal["question", "column"]) -> None:
         said = _("Question removed.") if what == "question" else _("Column removed.")
         note_removed(said, shrink_comparison(resources.context(), id, **{what: chosen}))
         open_in_address(CELL)
+
+
+def draw_table(
+    comparison: Comparison,
+    notes: Mapping[str, str],
+    asking: Collection[CellPlace],
+    on_opened: Callable[[int, int], None],
+) -> None:
+    """Draw the cells of a comparison.
+
+    `notes` are notes on columns by their keys, `asking` the places that a job is still to ask. `on_opened` gets the row
+    and the column of a cell that is clicked, counted from 0.
+    """
+    rows = [
+        {
+            "question": question,
+            "cells": [
+                _shown(comparison.cells.get((question, column.key)), waiting=(question, column.key) in asking)
+                for column in comparison.columns
+            ],
+        }
+        for question in comparison.questions
+    ]
+    labels = shown_columns(comparison.by, comparison.columns)
+    columns = [{"label": label, "note": notes.get(key, "")} for key, label in labels.items()]
+    _table(
+        key=_KEY,
+        data={"label": comparison.name, "question": _("Question"), "columns": columns, "rows": rows},
+        on_opened_change=lambda: on_opened(*map(int, st.session_state[_KEY]["opened"])),
+    )
+
+
+def _shown(cell: ComparisonCell | None, *, waiting: bool) -> dict[str, str]:
+    """Return a cell's status with its words, its text, and a note on its source or on the search."""
+    if cell is None or (waiting and cell.status == "failed"):
+        return _told("asking" if waiting else NOT_ASKED)
+    status = "asking again" if waiting else cell.status
+    if cell.status == "nothing found":
+        return _told(status, note=cell.effort.describe(WORDING))
+    others = len(cell.evidence) - 1
+    more = counted("{n} more quote", "{n} more quotes", others) if others > 0 else ""
+    note = "; ".join(filter(None, (cell.source(page_place), more)))
+    return _told(status, cell.short, note) | {"language": short_language(cell)}
+
+
+def _told(status: str, text: str = "", note: str = "") -> dict[str, str]:
+    return {"status": status, "label": _(_STATUSES.get(status, "")), "text": text, "note": note}

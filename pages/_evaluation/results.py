@@ -1,18 +1,14 @@
-"""Results of a run of the test questions: shares with intervals, and each question.
-
-Another run can stand beside it.
-"""
+"""Results of a run of the test questions: shares with intervals, and each question; two runs compared."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import streamlit as st
 
 from ingestion.acts.evaluation import exported_results
-from pages._evaluation.comparison import draw_comparison
-from pages._evaluation.question_result import draw_results_of
+from pages._evaluation.question_result import draw_changes_of, draw_results_of
 from pages._evaluation.testing import judged_name, judged_names
 from pages._shared import resources
 from pages._shared.elements import draw_download, draw_table
@@ -25,7 +21,15 @@ from pages._shared.shown_names import shown_name
 from rag_engine.evaluation.answers.accepted_run import RecordedRun
 from rag_engine.evaluation.answers.judging import JUDGED_METRICS
 from rag_engine.evaluation.answers.rows import AnswerRow
-from rag_engine.evaluation.answers.test_results import MEASURES, describe_chance, is_as_expected, settings_of, shares
+from rag_engine.evaluation.answers.test_results import (
+    MEASURES,
+    Change,
+    compare_tests,
+    describe_chance,
+    is_as_expected,
+    settings_of,
+    shares,
+)
 from rag_engine.evaluation.answers.test_runs import RunSummary, list_test_runs, read_test_run
 
 _RUN, _OTHER = "evaluation run", "evaluation other run"
@@ -34,6 +38,11 @@ _HELP = {
     "cited": to_translate("The answer cites a page of an expected passage."),
     "first": to_translate("The first quotation is an expected passage."),
     "refused": to_translate("Where the collection does not answer, the answer says so."),
+}
+_CHANGES: Mapping[Change, str] = {
+    "better": to_translate("Better"),
+    "worse": to_translate("Worse"),
+    "same": to_translate("Same"),
 }
 
 
@@ -145,3 +154,55 @@ def _draw_rows(rows: Sequence[AnswerRow]) -> None:
         label_visibility="collapsed",
     )
     draw_results_of(wrong if chosen == "look" else rows)
+
+
+def draw_comparison(one: RecordedRun, other: RecordedRun) -> None:
+    """Draw how the later of two runs compares with the earlier one."""
+    before, after = sorted((one, other), key=lambda run: run.id)
+    found = compare_tests(before.run, after.run)
+    if not found.changes:
+        st.info(_("The two runs have no question in common."), icon=":material/compare_arrows:")
+        return
+    st.markdown(
+        counted(
+            "Of {n} question that both runs asked, the later one answered **{better} better**, **{worse} worse** and "
+            "{same} just as well.",
+            "Of {n} questions that both runs asked, the later one answered **{better} better**, **{worse} worse** and "
+            "{same} just as well.",
+            len(found.changes),
+            **{change: number(found.count(change)) for change in _CHANGES},
+        )
+    )
+    table = [
+        {
+            _("Measure"): shown_name(MEASURES[share.measure]),
+            _("Questions"): share.questions,
+            _("Earlier"): f"{number(share.before)} ({percent(share.before / share.questions)})",
+            _("Later"): f"{number(share.after)} ({percent(share.after / share.questions)})",
+            _("Turned right"): share.gained,
+            _("Turned wrong"): share.lost,
+            _("Difference"): shown_name(share.verdict),
+        }
+        for share in found.shares
+    ]
+    draw_table(table, f"comparison {before.id} {after.id}", _("Questions that came out right in each run, by measure"))
+    st.caption(describe_chance(len(found.changes), WORDING))
+    if found.settings:
+        differing = counted("{n} setting differs", "{n} settings differ", len(found.settings))
+        with st.expander(differing, icon=":material/settings:", key=f"differing settings {before.id} {after.id}"):
+            rows = [
+                {_("Setting"): name, _("Earlier"): was, _("Later"): is_} for name, (was, is_) in found.settings.items()
+            ]
+            draw_table(rows, f"differing {before.id} {after.id}", _("Settings that differ between the two runs"))
+    else:
+        st.caption(_("Both were made with the same settings and the same index."))
+    chosen = st.segmented_control(
+        _("Questions"),
+        list(_CHANGES),
+        format_func=lambda change: f"{_(_CHANGES[change])} ({number(found.count(change))})",
+        default=next((change for change in _CHANGES if found.count(change)), "same"),
+        key=f"change shown {before.id} {after.id}",
+        required=True,
+        label_visibility="collapsed",
+    )
+    draw_changes_of([change for change in found.changes if change.change == chosen])
