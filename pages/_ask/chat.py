@@ -139,7 +139,8 @@ def draw_chat(engine: Engine, conversation: Conversation, asked: AskedNow | None
             draw_welcome(engine, now[0], choose)
         return
     last, first = len(conversation.turns) - 1, count - len(turns)
-    dead = _is_dead_link(conversation)
+    asked_at = st.query_params.get(_ASKED_AT)
+    dead = asked_at is not None and all(turn.asked != asked_at for turn in conversation.turns)
     with head:
         draw_unseen_title(escape(conversation.title), "conversation")
         follow_marks()
@@ -221,12 +222,6 @@ def _turn_in_address(conversation: Conversation, last: int) -> int:
     """Return the number of the turn whose time is in the address, else `last`."""
     asked = st.query_params.get(_ASKED_AT)
     return next((number for number, turn in enumerate(conversation.turns) if turn.asked == asked), last)
-
-
-def _is_dead_link(conversation: Conversation) -> bool:
-    """Return whether the address names a turn that is not there."""
-    asked = st.query_params.get(_ASKED_AT)
-    return asked is not None and all(turn.asked != asked for turn in conversation.turns)
 
 
 def _turn_places(conversation: Conversation, count: int) -> list[DeltaGenerator]:

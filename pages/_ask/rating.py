@@ -8,7 +8,7 @@ from ingestion.acts.evaluation import is_kept_answer, is_shared_rating, keep_ans
 from pages._ask.turn_key import turn_key
 from pages._shared import resources
 from pages._shared.elements import act_button, when_changed
-from pages._shared.errors import show_errors
+from pages._shared.errors import show_errors, showing_errors
 from pages._shared.interface_language import _
 from rag_engine.conversations.store import Conversation, Turn, TurnRating, rate_turn
 from rag_engine.evaluation.answers.test_questions import answer_id
@@ -51,13 +51,12 @@ def _draw_sharing(id: str, asked: str, key: str) -> None:
             "They see this rating with its question and answer, and can keep these as a test question. "
             "The rest of the conversation stays yours."
         ),
-        on_change=when_changed(key, st.session_state[key], _share, id, asked, key),
+        on_change=when_changed(
+            key,
+            st.session_state[key],
+            showing_errors(lambda: share_rating(resources.context(), id, asked, shared=st.session_state[key])),
+        ),
     )
-
-
-def _share(id: str, asked: str, key: str) -> None:
-    with show_errors():
-        share_rating(resources.context(), id, asked, shared=st.session_state[key])
 
 
 def _rate(id: str, asked: str, key: str) -> None:

@@ -31,10 +31,10 @@ from ingestion.dataset.comparison.comparison import (
 )
 from ingestion.file_names import download_name
 from pages._compare.cell import CELL, draw_cell, short_language
-from pages._compare.earlier_comparisons import draw_naming, draw_undo, note_removed
+from pages._compare.earlier_comparisons import UNDO, draw_naming, note_removed
 from pages._compare.new_comparison import COMPARISON, shown_columns
 from pages._shared import resources
-from pages._shared.elements import act_button, base_address, draw_download, draw_heading, open_in_address
+from pages._shared.elements import act_button, base_address, draw_download, draw_heading, draw_way_back, open_in_address
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import WORDING, draw_filters, offered_values
 from pages._shared.interface_language import _, to_translate
@@ -74,7 +74,7 @@ def draw_comparison(comparison: Comparison) -> None:
     id = comparison.id
     st.html(_WIDE)
     draw_heading(comparison.name, COMPARISON, of_page=True)
-    draw_undo(id)
+    draw_way_back(f"{UNDO} {id}", "restore_comparison")
     active = [job for job in comparison_jobs(resources.context(), id) if job.active]
     _draw_acts(comparison, idle=not active)
     draw_jobs(lambda job: job.kind == "compare" and job.arguments.get("comparison") == id)
@@ -256,8 +256,8 @@ def _shrink(id: str, what: Literal["question", "column"]) -> None:
     if not chosen:
         return
     with show_errors():
-        said = _("Question removed.") if what == "question" else _("Column removed.")
-        note_removed(said, shrink_comparison(resources.context(), id, **{what: chosen}))
+        said = to_translate("Question removed.") if what == "question" else to_translate("Column removed.")
+        note_removed(f"{UNDO} {id}", said, shrink_comparison(resources.context(), id, **{what: chosen}))
         open_in_address(CELL)
 
 

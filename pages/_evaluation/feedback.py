@@ -15,7 +15,7 @@ from ingestion.acts.evaluation import (
 )
 from pages._evaluation.editor import edit_question
 from pages._shared import resources
-from pages._shared.elements import act_button, draw_download
+from pages._shared.elements import act_button, draw_download, draw_more
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
@@ -52,7 +52,7 @@ def draw_feedback() -> None:
                 _draw_rating(one)
         if len(shown) > most:
             label = _("Show more ratings ({n})").format(n=number(len(shown) - most))
-            st.button(label, icon=":material/expand_more:", type="tertiary", on_click=_show_more, key="more ratings")
+            draw_more(_MOST, label, most + _SHOWN)
 
 
 def _draw_filter(found: Sequence[RatedAnswer]) -> list[RatedAnswer]:
@@ -126,7 +126,3 @@ def _draw_reply(reply: Reply) -> None:
         for cited in references_of(reply.citations):
             marks = "".join(f"[{n}]" for n in cited.numbers)
             st.caption(escape(f"{marks} {cited.describe(WORDING)}"))
-
-
-def _show_more() -> None:
-    st.session_state[_MOST] += _SHOWN

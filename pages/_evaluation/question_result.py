@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages._shared import resources
+from pages._shared.elements import draw_more
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, quoted
 from pages._shared.numbers_and_dates import number
@@ -17,6 +18,7 @@ from rag_engine.evaluation.answers.test_results import QuestionChange, describe_
 
 # Questions drawn at once.
 _SHOWN = 30
+_MOST = "results shown"
 _SIGNS = {"better": ":material/trending_up:", "worse": ":material/trending_down:", "same": ":material/trending_flat:"}
 
 _SIDES = (to_translate("Earlier"), to_translate("Later"))
@@ -31,7 +33,7 @@ def draw_results_of(rows: Sequence[AnswerRow]) -> None:
             if folded.open:
                 _draw_answer(row)
                 _draw_expected(row)
-    _draw_more(len(rows))
+    _draw_rest(len(rows))
 
 
 def draw_changes_of(changes: Sequence[QuestionChange]) -> None:
@@ -47,7 +49,7 @@ def draw_changes_of(changes: Sequence[QuestionChange]) -> None:
                         st.caption(f"**{_(name)}** · {shown_name(describe_result(row))}")
                         _draw_answer(row)
                 _draw_expected(one.after)
-    _draw_more(len(changes))
+    _draw_rest(len(changes))
 
 
 def _draw_answer(row: AnswerRow) -> None:
@@ -72,15 +74,10 @@ def _draw_expected(row: AnswerRow) -> None:
 
 
 def _shown(count: int) -> int:
-    most: int = st.session_state.setdefault("results shown", _SHOWN)
-    return min(count, most)
+    return min(count, int(st.session_state.get(_MOST, _SHOWN)))
 
 
-def _draw_more(count: int) -> None:
+def _draw_rest(count: int) -> None:
     if hidden := count - _shown(count):
         label = _("Show more questions ({n})").format(n=number(hidden))
-        st.button(label, icon=":material/expand_more:", type="tertiary", key="more results", on_click=_show_more)
-
-
-def _show_more() -> None:
-    st.session_state["results shown"] += _SHOWN
+        draw_more(_MOST, label, _shown(count) + _SHOWN)

@@ -37,11 +37,6 @@ def _listed(name: str, values: Iterable[str]) -> str:
     return ", ".join(display_text(name, value) for value in values)
 
 
-def _language(document: DocumentRecord) -> str:
-    language = document.metadata.language
-    return display_text("language", language) if language else ""
-
-
 # The columns by their English names, under which those chosen are kept.
 TITLE, UNCHECKED, FOUND_IN = to_translate("Title"), to_translate("Extracted, not checked"), to_translate("Found in")
 _PAGES = to_translate("Pages")
@@ -50,7 +45,10 @@ _CHOSEN = "library columns"
 VERSION = to_translate("Version")
 _COLUMNS: Mapping[str, tuple[Callable[[DocumentRecord], str | int], int]] = {
     to_translate("Year"): (lambda one: str(one.metadata.year or ""), 55),
-    to_translate("Language"): (_language, 85),
+    to_translate("Language"): (
+        lambda one: display_text("language", one.metadata.language) if one.metadata.language else "",
+        85,
+    ),
     to_translate("Type"): (lambda one: shown_name(one.metadata.document_type), 95),
     to_translate("Hazard"): (lambda one: _listed("hazard", one.metadata.hazards), 110),
     to_translate("Level"): (lambda one: shown_name(one.metadata.geographical_level), 110),

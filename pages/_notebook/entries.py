@@ -13,8 +13,8 @@ import streamlit as st
 from pages._ask.form import draw_records
 from pages._shared import resources
 from pages._shared.accessibility import draw_quotations, in_language
-from pages._shared.elements import draw_way_back, keep_way_back
-from pages._shared.errors import show_errors
+from pages._shared.elements import draw_more, draw_way_back, keep_way_back
+from pages._shared.errors import show_errors, showing_errors
 from pages._shared.exports import draw_exports
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
@@ -102,8 +102,7 @@ def _draw_list(workspace: Path, notebook: Notebook, shown: Sequence[NotebookEntr
                 )
     if len(shown) > most:
         label = counted("Show {n} more entry", "Show {n} more entries", len(shown) - most)
-        more = {key: most + _SHOWN}
-        st.button(label, icon=":material/expand_more:", type="tertiary", on_click=st.session_state.update, args=(more,))
+        draw_more(key, label, most + _SHOWN)
 
 
 def _draw_moves(workspace: Path, id: str, entry: NotebookEntry, shown: Sequence[NotebookEntry], position: int) -> None:
@@ -123,8 +122,9 @@ def _draw_moves(workspace: Path, id: str, entry: NotebookEntry, shown: Sequence[
             type="tertiary",
             key=f"{key} {entry.id}",
             disabled=disabled,
-            on_click=_move,
-            args=(workspace, id, moved, before),
+            on_click=showing_errors(
+                change_notebook, workspace, id, partial(with_entry_moved, id=moved, before=before), resources.person()
+            ),
         )
 
 
@@ -137,11 +137,6 @@ def _remove(workspace: Path, id: str, entry: NotebookEntry) -> None:
         change_notebook(workspace, id, lambda one: with_entry(one, entry, place), resources.person())
 
     keep_way_back(f"notebook undo {id}", to_translate("Entry removed."), back)
-
-
-def _move(workspace: Path, id: str, moved: str, before: str) -> None:
-    with show_errors():
-        change_notebook(workspace, id, lambda one: with_entry_moved(one, moved, before), resources.person())
 
 
 def _present(engine: Engine) -> set[str]:

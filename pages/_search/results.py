@@ -24,7 +24,7 @@ from pages._shared.shown_names import page_place
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.chunking.indexed_text import cited
 from rag_engine.engine import Engine
-from rag_engine.notebook.notebook import NotebookEntry, passage_entry
+from rag_engine.notebook.notebook import passage_entry
 from rag_engine.passage_search.describe import (
     describe_found,
     describe_matching,
@@ -99,7 +99,9 @@ def draw_results(engine: Engine, query: PassageQuery, found: FoundPassages | Non
 
 def _draw_documents(engine: Engine, found: FoundPassages, first: int) -> None:
     groups = found.documents[first : first + _DOCUMENTS]
-    shown = [group.matches if _is_opened(group.document.key) else group.matches[:_PASSAGES] for group in groups]
+    # Documents of which all passages are asked for, in the search that is open.
+    opened = st.session_state.get(_opened_key(), set())
+    shown = [group.matches if group.document.key in opened else group.matches[:_PASSAGES] for group in groups]
     passages = {one.match.key: one for one in read_passages(engine, found, [one for some in shown for one in some])}
     for group, matches in zip(groups, shown, strict=True):
         read = [passages[match.key] for match in matches if match.key in passages]
@@ -112,18 +114,9 @@ def _draw_documents(engine: Engine, found: FoundPassages, first: int) -> None:
                         key=f"search more {group.document.key}",
                         type="tertiary",
                         icon=":material/expand_more:",
-                        on_click=_open,
-                        args=(group.document.key,),
+                        on_click=st.session_state.update,
+                        args=({_opened_key(): opened | {group.document.key}},),
                     )
-
-
-def _is_opened(document: int) -> bool:
-    """Return whether all passages of a document are asked for, in the search that is open."""
-    return document in st.session_state.get(_opened_key(), ())
-
-
-def _open(document: int) -> None:
-    st.session_state[_opened_key()] = {*st.session_state.get(_opened_key(), ()), document}
 
 
 def _opened_key() -> str:
@@ -222,7 +215,7 @@ def _draw_passage(engine: Engine, query: PassageQuery, passage: MarkedPassage) -
             icon=":material/description:",
             query_params=DocumentPlace(document.document_id, citation.page, passage.place).parameters(),
         )
-        draw_adding(partial(_entry, query, passage, engine), key)
+        draw_adding(lambda: passage_entry(query.words, citation_of(engine, passage)), key)
         draw_copy(
             ngettext("Copy quote", "Copy quotes", 1),
             ":material/format_quote:",
@@ -232,7 +225,3 @@ def _draw_passage(engine: Engine, query: PassageQuery, passage: MarkedPassage) -
         whole = st.popover(_("Full passage"), icon=":material/article:", type="tertiary", key=f"{key} whole")
         with whole, in_language(language, f"{key} passage"):
             st.markdown(faded(passage.excerpt(len(hit.text))))
-
-
-def _entry(query: PassageQuery, passage: MarkedPassage, engine: Engine) -> NotebookEntry:
-    return passage_entry(query.words, citation_of(engine, passage))

@@ -194,7 +194,7 @@ def test_a_question_is_added_and_another_removed(start: Start, own: Path, compar
     app.selectbox(key="comparison remove question").set_value(WHEN)
     app.button(key="comparison remove question now").click().run()
     assert now(compared).questions == (WHO, "Who pays a penalty?")
-    app.button(key="comparison undo").click().run()
+    app.button(key=f"comparison undo {compared.id}").click().run()
     assert now(compared).questions == (WHO, WHEN, "Who pays a penalty?")
 
 
