@@ -10,7 +10,7 @@ from pages._shared import resources
 from pages._shared.elements import act_button, when_changed
 from pages._shared.errors import show_errors, showing_errors
 from pages._shared.interface_language import _
-from rag_engine.conversations.store import Conversation, Turn, TurnRating, rate_turn
+from rag_engine.conversations.store import Conversation, TurnRating, rate_turn
 from rag_engine.evaluation.answers.test_questions import answer_id
 
 
@@ -38,7 +38,11 @@ def draw_rating(conversation: Conversation, number: int) -> None:
                 label_visibility="collapsed",
                 on_change=when_changed(reason, st.session_state.get(reason, kept), _rate, id, turn.asked, key),
             )
-        draw_keeping(id, turn, key)
+        refused = turn.reply is not None and turn.reply.status == "insufficient_evidence"
+        if turn.reply is not None and (turn.reply.citations or refused):
+            with show_errors():
+                if not draw_kept(id, turn.asked, key):
+                    draw_keeping(id, turn.asked, key, refused=refused)
 
 
 def _draw_sharing(id: str, asked: str, key: str) -> None:
@@ -68,30 +72,22 @@ def _rate(id: str, asked: str, key: str) -> None:
     rate_turn(resources.workspace(), id, asked, rating, resources.person())
 
 
-def draw_keeping(conversation: str, turn: Turn, key: str) -> None:
-    """Draw the button that keeps the question, or the way back; none where the answer cites nothing."""
-    refused = turn.reply is not None and turn.reply.status == "insufficient_evidence"
-    if turn.reply is None or not (turn.reply.citations or refused):
-        return
-    with show_errors():
-        if is_kept_answer(resources.context(), conversation, turn.asked):
-            st.caption(_(":material/check: Kept as a test question"), width="content")
-            if act_button("remove_questions", _("Undo"), icon=":material/undo:", type="tertiary", key=f"{key} unkeep"):
-                remove_questions(resources.context(), [answer_id(conversation, turn.asked)])
-                st.rerun()
-            return
-        help = (
-            _("The test expects no answer in the collection.")
-            if refused
-            else _("Keeps the question, its filters and the cited passages for the Evaluation page.")
-        )
-        if act_button(
-            "keep_answer",
-            _("Keep as a test question"),
-            icon=":material/fact_check:",
-            type="tertiary",
-            key=f"{key} keep",
-            help=help,
-        ):
-            keep_answer(resources.context(), conversation, turn.asked)
-            st.rerun()
+def draw_kept(conversation: str, asked: str, key: str) -> bool:
+    """Draw that the question of an answer is kept, with the way back; return whether it is."""
+    if not is_kept_answer(resources.context(), conversation, asked):
+        return False
+    st.caption(_(":material/check: Kept as a test question"), width="content")
+    if act_button("remove_questions", _("Undo"), icon=":material/undo:", type="tertiary", key=f"{key} unkeep"):
+        remove_questions(resources.context(), [answer_id(conversation, asked)])
+        st.rerun()
+    return True
+
+
+def draw_keeping(conversation: str, asked: str, key: str, *, refused: bool) -> None:
+    """Draw the button that keeps the question of an answer; `refused` is an answer that there is none."""
+    label, help = _("Keep as a test question"), _("The test expects no answer in the collection.")
+    if not refused:
+        help = _("Keeps the question, its filters and the cited passages for the Evaluation page.")
+    if act_button("keep_answer", label, icon=":material/fact_check:", type="tertiary", key=f"{key} keep", help=help):
+        keep_answer(resources.context(), conversation, asked)
+        st.rerun()

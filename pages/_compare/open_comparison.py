@@ -32,11 +32,11 @@ from ingestion.dataset.comparison.comparison import (
 from ingestion.file_names import download_name
 from pages._compare.cell import CELL, draw_cell, short_language
 from pages._compare.earlier_comparisons import UNDO, draw_naming, note_removed
-from pages._compare.new_comparison import COMPARISON, shown_columns
+from pages._compare.new_comparison import COMPARISON, draw_column_choice, kind_name, shown_columns
 from pages._shared import resources
 from pages._shared.elements import act_button, base_address, draw_download, draw_heading, draw_way_back, open_in_address
 from pages._shared.errors import show_errors
-from pages._shared.filter_widgets import WORDING, draw_filters, offered_values
+from pages._shared.filter_widgets import WORDING, draw_filters
 from pages._shared.interface_language import _, to_translate
 from pages._shared.jobs import draw_jobs
 from pages._shared.numbers_and_dates import counted, number
@@ -185,23 +185,14 @@ def _draw_additions(comparison: Comparison) -> None:
     questions = read_questions(st.text_area(_("Questions, one per line"), key=f"{key} questions", height=100))
     snapshot = resources.engine().collection.snapshot()
     with show_errors():
-        by_document = comparison.by == "document"
         wanted = comparison.wanted
-        if by_document:
+        if comparison.by == "document":
             with st.expander(_("Filters"), icon=":material/filter_alt:"):
                 wanted = draw_filters(f"{key} filter", snapshot.facets)
         known = {column.key for column in comparison.columns}
         found = tuple(one for one in columns_of(comparison.by, wanted, snapshot) if one.key not in known)
-        labels = shown_columns(comparison.by, found)
-        kind, place = _("Documents") if by_document else _("Countries"), f"{key} columns {hash(found)}"
-        picked = st.multiselect(
-            kind,
-            offered_values(kind, list(labels), labels.__getitem__, place, st.session_state.get(place, [])),
-            format_func=labels.__getitem__,
-            key=place,
-            placeholder=_("Choose from {n}").format(n=number(len(found))) if found else _("No other matches"),
-            disabled=not found,
-        )
+        placeholder = _("Choose from {n}").format(n=number(len(found))) if found else _("No other matches")
+        picked = draw_column_choice(f"{key} columns", found, comparison.by, kind_name(comparison.by), placeholder)
         if act_button(
             "extend_comparison",
             _("Add and ask"),

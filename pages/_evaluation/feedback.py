@@ -8,11 +8,9 @@ import streamlit as st
 
 from ingestion.acts.evaluation import (
     exported_feedback,
-    is_kept_answer,
-    keep_answer,
     list_feedback,
-    remove_questions,
 )
+from pages._ask.rating import draw_keeping, draw_kept
 from pages._evaluation.editor import edit_question
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_download, draw_more
@@ -24,7 +22,6 @@ from pages._shared.numbers_and_dates import moment, number
 from rag_engine.answering.reference_list import references_of
 from rag_engine.conversations.feedback import RatedAnswer
 from rag_engine.conversations.reply import Reply
-from rag_engine.evaluation.answers.test_questions import answer_id
 
 # Ratings drawn at once.
 _SHOWN = 30
@@ -92,22 +89,10 @@ def _draw_rating(one: RatedAnswer) -> None:
                 icon=":material/forum:",
                 query_params={"conversation": one.conversation, "asked": one.asked},
             )
-        if is_kept_answer(resources.context(), one.conversation, one.asked):
-            st.caption(_(":material/check: Kept as a test question"), width="content")
-            if act_button("remove_questions", _("Undo"), key=f"unkeep {key}", icon=":material/undo:", type="tertiary"):
-                remove_questions(resources.context(), [answer_id(one.conversation, one.asked)])
-                st.rerun()
-        elif one.rating.good and (one.cites or one.refused):
-            if act_button(
-                "keep_answer",
-                _("Keep as a test question"),
-                key=f"keep {key}",
-                icon=":material/fact_check:",
-                type="tertiary",
-            ):
-                with show_errors():
-                    keep_answer(resources.context(), one.conversation, one.asked)
-                    st.rerun()
+        if draw_kept(one.conversation, one.asked, key):
+            return
+        if one.rating.good and (one.cites or one.refused):
+            draw_keeping(one.conversation, one.asked, key, refused=one.refused)
         elif act_button(
             "put_question",
             _("Write a test question"),

@@ -17,7 +17,6 @@ from ingestion.acts.evaluation import (
     restore_questions,
 )
 from pages._admin.evidence import page_link
-from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._evaluation.editor import edit_question
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_download, draw_more, draw_way_back, keep_way_back
@@ -26,6 +25,7 @@ from pages._shared.filter_widgets import display_text, filter_label
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape, quoted
 from pages._shared.numbers_and_dates import counted, number
+from pages._uploads.uploader import draw_preview_uploader, leave, stored_preview
 from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.answers.test_questions import read_test_questions
 from rag_engine.filters import Filter
@@ -89,7 +89,7 @@ def _draw_additions(questions: Sequence[AnswerQuestion]) -> None:
 
 
 def _draw_import() -> None:
-    file = draw_uploader(_IMPORT, _("Questions, one JSON object a line"), ["jsonl"])
+    file = draw_preview_uploader(_IMPORT, _("Questions, one JSON object a line"), ["jsonl"])
     st.caption(_("The format of “Export”; a question with a known id replaces that one."))
     if file is not None and act_button(
         "import_questions", _("Import questions"), key="import", icon=":material/upload:"

@@ -17,7 +17,6 @@ from ingestion.acts.documents import (
 )
 from ingestion.book_index.apply import AppliedTo
 from ingestion.dataset.knowledge_base import knowledge_base, knowledge_base_bytes
-from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_download, draw_table
 from pages._shared.errors import show, show_errors
@@ -27,6 +26,7 @@ from pages._shared.jobs import draw_jobs
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs
 from pages._shared.numbers_and_dates import counted, number
 from pages._shared.shown_names import title_place
+from pages._uploads.uploader import draw_preview_uploader, leave, stored_preview
 from rag_engine.book_index.anchors import IndexTable
 from rag_engine.grounding.knowledge import GroundedEntry
 from rag_engine.storage.index_entries import OWN_GLOSSARY, OWN_INDEX, index_sources
@@ -169,7 +169,7 @@ def draw_index_tables() -> None:
                 "passages that it lists."
             )
         )
-        file = draw_uploader(_PLACE, _("Index table"), _TYPES)
+        file = draw_preview_uploader(_PLACE, _("Index table"), _TYPES)
         if file is not None:
             with show_errors():
                 _draw_preview(stored_preview(_PLACE, file))

@@ -183,6 +183,17 @@ def act_button(
     return draw(label, disabled=disabled or why is not None, help=why or help, **options)
 
 
+def draw_confirmation(act: str, label: str, key: str, confirmed: Callable[[], object], icon: str | None = None) -> None:
+    """Draw the two buttons of a dialog: one carries out an act and closes it, one only closes it."""
+    with st.container(horizontal=True):
+        if act_button(act, label, key=f"{key} confirmed", type="primary", icon=icon):
+            with show_errors():
+                confirmed()
+                st.rerun()
+        if st.button(_("Cancel"), key=f"{key} refused"):
+            st.rerun()
+
+
 def draw_table(
     rows: Sequence[Mapping[str, Any]],
     key: str,
