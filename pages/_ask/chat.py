@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -272,13 +273,10 @@ def _draw_earlier(conversation: Conversation, hidden: int) -> None:
     """Draw the button for the turns before the latest ones, if there are more."""
     if hidden:
         label = counted("Show {n} earlier question", "Show {n} earlier questions", hidden)
-        args = (_shown_key(conversation),)
-        st.button(label, icon=":material/expand_less:", type="tertiary", key="earlier", on_click=_show_more, args=args)
-
-
-def _show_more(key: str) -> None:
-    most, count = st.session_state[key]
-    st.session_state[key] = most + _LATEST_TURNS, count
+        key = _shown_key(conversation)
+        most, count = st.session_state[key]
+        more = partial(st.session_state.update, {key: (most + _LATEST_TURNS, count)})
+        st.button(label, icon=":material/expand_less:", type="tertiary", key="earlier", on_click=more)
 
 
 def _draw_turn(conversation: Conversation, number: int, now: Asking, begun: DeltaGenerator | None) -> None:

@@ -13,11 +13,11 @@ import streamlit as st
 from pages._shared import resources
 from pages._shared.elements import (
     draw_renaming,
+    draw_sharing,
     draw_way_back,
     has_way_back,
     keep_way_back,
     open_in_address,
-    when_changed,
 )
 from pages._shared.errors import show_errors, showing_errors
 from pages._shared.interface_language import _, to_translate
@@ -38,7 +38,6 @@ from rag_engine.text.folding import fold
 
 _SHOWN = 12
 _UNDO = "conversation undo"
-SHARE = to_translate("Share with everybody here")
 
 
 def draw_conversations(workspace: Path, current: str) -> None:
@@ -126,7 +125,7 @@ def _draw_one(workspace: Path, one: ConversationSummary, current: str) -> None:
 
 
 def _draw_managing(workspace: Path, one: ConversationSummary, current: str) -> None:
-    person, shared = resources.person(), f"share {one.id}"
+    person = resources.person()
     draw_renaming(
         one.title,
         f"name {one.id}",
@@ -140,18 +139,11 @@ def _draw_managing(workspace: Path, one: ConversationSummary, current: str) -> N
         type="tertiary",
         on_click=showing_errors(lambda: pin_conversation(workspace, one.id, person, pinned=not one.pinned)),
     )
-    st.toggle(
-        _(SHARE),
-        bool(one.shared_by),
-        key=shared,
-        help=_("Others can read it, and cannot change it. Your ratings stay yours."),
-        on_change=when_changed(
-            shared,
-            bool(one.shared_by),
-            showing_errors(
-                lambda: share_conversation(workspace, one.id, person, shared=st.session_state[shared]),
-            ),
-        ),
+    draw_sharing(
+        f"share {one.id}",
+        _("Others can read it, and cannot change it. Your ratings stay yours."),
+        lambda shared: share_conversation(workspace, one.id, person, shared=shared),
+        shared=bool(one.shared_by),
     )
     st.button(
         _("Delete"),

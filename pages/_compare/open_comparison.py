@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -88,13 +88,15 @@ def _draw_cells(id: str) -> None:
     if comparison is None:
         st.rerun()
     st.caption(f"{comparison.describe(WORDING).capitalize()}.")
-    draw_table(comparison, _notes(comparison), _asking(comparison), _open_cell)
+    _draw_table(comparison, _notes(comparison), _asking(comparison))
     if CELL in st.query_params and st.session_state.pop("comparison cell clicked", False):
         # A dialog belongs to the whole page: drawn by this part it would go when the table is drawn again.
         st.rerun()
 
 
-def _open_cell(row: int, column: int) -> None:
+def _open_cell() -> None:
+    # Counted from 0.
+    row, column = map(int, st.session_state[_KEY]["opened"])
     open_in_address(CELL, f"{row}.{column}")
     st.session_state["comparison cell clicked"] = True
 
@@ -252,16 +254,10 @@ def _shrink(id: str, what: Literal["question", "column"]) -> None:
         open_in_address(CELL)
 
 
-def draw_table(
-    comparison: Comparison,
-    notes: Mapping[str, str],
-    asking: Collection[CellPlace],
-    on_opened: Callable[[int, int], None],
-) -> None:
+def _draw_table(comparison: Comparison, notes: Mapping[str, str], asking: Collection[CellPlace]) -> None:
     """Draw the cells of a comparison.
 
-    `notes` are notes on columns by their keys, `asking` the places that a job is still to ask. `on_opened` gets the row
-    and the column of a cell that is clicked, counted from 0.
+    `notes` are notes on columns by their keys, `asking` the places that a job is still to ask.
     """
     rows = [
         {
@@ -278,7 +274,7 @@ def draw_table(
     _table(
         key=_KEY,
         data={"label": comparison.name, "question": _("Question"), "columns": columns, "rows": rows},
-        on_opened_change=lambda: on_opened(*map(int, st.session_state[_KEY]["opened"])),
+        on_opened_change=_open_cell,
     )
 
 

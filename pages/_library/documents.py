@@ -10,14 +10,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from ingestion.acts.corrections import agree, describe_records
+from ingestion.acts.corrections import describe_records
 from ingestion.acts.library import choose_columns, chosen_columns
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import unchecked_fields
-from pages._library.correction import draw_correction, draw_done, note_done
+from pages._library.correction import agree_with, draw_correction, draw_done
 from pages._library.erasure import confirm_deletion
 from pages._shared import resources
-from pages._shared.elements import act_button, known_author
+from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import display_text
 from pages._shared.frame import TABLE_SECONDS, show_opened
@@ -225,11 +225,7 @@ def draw_selection(chosen: Sequence[DocumentRecord], described: Mapping[int, Sou
         label = counted("Agree with {n} value", "Agree with {n} values", unchecked) if unchecked else _("Agree")
         if act_button("agree", label, icon=":material/done_all:", key="agree selected", disabled=not unchecked,
                      help=_("Confirm all values of these documents that were extracted automatically")):  # fmt: skip
-            with show_errors():
-                sources = [one.source for one in chosen]
-                entered = agree(resources.context(), sources, known_author())
-                note_done(sources, entered, counted("{n} value confirmed.", "{n} values confirmed.", len(entered)))
-                st.rerun()
+            agree_with([one.source for one in chosen])
         if st.button(_("Ask only these"), icon=":material/forum:", key="ask selected", disabled=none):
             st.switch_page("pages/ask.py", query_params={DOCUMENT: [one.document_id for one in chosen]})
         if act_button(

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import streamlit as st
 
-from pages._ask.conversations import SHARE
 from pages._shared import resources
-from pages._shared.elements import draw_renaming, draw_way_back, keep_way_back, open_in_address, when_changed
-from pages._shared.errors import show_errors, showing_errors
+from pages._shared.elements import (
+    draw_renaming,
+    draw_sharing,
+    draw_way_back,
+    keep_way_back,
+    open_in_address,
+    when_changed,
+)
+from pages._shared.errors import show_errors
 from pages._shared.frame import show_opened
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
@@ -73,19 +78,11 @@ def draw_choice(workspace: Path) -> Notebook:
 def _draw_acts(workspace: Path, notebook: Notebook, *, removable: bool) -> None:
     """Draw the sharing, renaming and deletion of the person's notebook."""
     person = resources.person()
-    key = f"notebook shared {notebook.id}"
-    st.toggle(
-        _(SHARE),
-        bool(notebook.shared_by),
-        key=key,
-        help=_("Others can read it, and cannot change it."),
-        on_change=when_changed(
-            key,
-            bool(notebook.shared_by),
-            showing_errors(
-                lambda: share_notebook(workspace, notebook.id, person, shared=st.session_state[key]),
-            ),
-        ),
+    draw_sharing(
+        f"notebook shared {notebook.id}",
+        _("Others can read it, and cannot change it."),
+        lambda shared: share_notebook(workspace, notebook.id, person, shared=shared),
+        shared=bool(notebook.shared_by),
     )
     with st.popover(_("Rename"), icon=":material/edit:", type="tertiary", key=_RENAMING, on_change="rerun"):
         draw_renaming(
@@ -119,11 +116,11 @@ def _delete(workspace: Path, id: str) -> None:
     with show_errors():
         deleted = delete_notebook(workspace, id, resources.person())
         if deleted is not None:
+
+            def restored() -> None:
+                open_in_address("notebook", restore_notebook(workspace, deleted, resources.person()).id)
+
             title = escape(notebook_name(deleted))
-            keep_way_back(_UNDO, to_translate("Deleted “{title}”."), partial(_restore, workspace, deleted), title=title)
+            keep_way_back(_UNDO, to_translate("Deleted “{title}”."), restored, title=title)
         open_in_address("notebook")
         del st.session_state[_CHOSEN]
-
-
-def _restore(workspace: Path, deleted: Notebook) -> None:
-    open_in_address("notebook", restore_notebook(workspace, deleted, resources.person()).id)

@@ -13,7 +13,7 @@ import streamlit as st
 from ingestion.acts.context import system_user
 from ingestion.acts.register import every_act, missing_role
 from ingestion.file_reading import ExtractionLimits
-from pages._shared.errors import show_errors
+from pages._shared.errors import show_errors, showing_errors
 from pages._shared.interface_language import _, in_this_language
 from pages._shared.login import is_logged_in
 from pages._shared.markdown import escape
@@ -136,6 +136,13 @@ def draw_renaming(name: str, key: str, menu: str, rename: Callable[[str], object
     st.text_input(_("New name"), name, key=key)
     button = partial(act_button, act) if act else st.button
     button(_("Rename"), key=f"{key} button", on_click=renamed)
+
+
+def draw_sharing(key: str, help: str, share: Callable[[bool], object], *, shared: bool) -> None:
+    """Draw the toggle with which a person shares what is theirs."""
+    follow = showing_errors(lambda: share(st.session_state[key]))
+    label = _("Share with everybody here")
+    st.toggle(label, shared, key=key, help=help, on_change=when_changed(key, shared, follow))
 
 
 def draw_more(key: str, label: str, most: int) -> None:
