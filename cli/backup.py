@@ -74,9 +74,9 @@ def restore(archive: Path, workspace: Workspace = None, as_json: AsJson = False)
     if restored.dropped_settings:
         lines.append("Settings that name a server were not restored. Set again those that you trust:")
         lines += [f"  {_setting_again(name, value, place)}" for name, value in restored.dropped_settings.items()]
-    if restored.cancelled_runs:
-        actions = ", ".join(dict.fromkeys(restored.cancelled_runs))
-        lines.append(f"Runs that had not ended are cancelled here: {actions}. Start again what you want done.")
+    if restored.cancelled_jobs:
+        actions = ", ".join(dict.fromkeys(restored.cancelled_jobs))
+        lines.append(f"Jobs that had not ended are cancelled here: {actions}. Start again what you want done.")
     if restored.admins:
         lines.append(
             f"Admins of this workspace: {', '.join(restored.admins)}. "

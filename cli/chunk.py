@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
+from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 import typer
 
@@ -17,7 +17,6 @@ from rag_engine.errors import InputError
 
 if TYPE_CHECKING:
     from rag_engine.chunking.chunk import Chunked
-    from rag_engine.types.passage import Parent
 
 app = typer.Typer()
 
@@ -56,17 +55,15 @@ def chunk(
             config=config,
         )
     page_of = partial(page_at, extracted.lines)
-    parents = [_parent_json(parent, page_of) for parent in chunked.parents]
+    parents = []
+    for parent in chunked.parents:
+        children = [asdict(child) | {"page": page_of(parent.start + child.start)} for child in parent.children]
+        pages = {"page": page_of(parent.start), "last_page": page_of(parent.end - 1)}
+        parents.append(asdict(parent) | pages | {"children": children})
     shown = {"file": file.name, "language": language, "strategy": chunked.strategy, "why": chunked.why}
     end_as_json(as_json, shown | {"parents": parents})
     _print(chunked, language, page_of)
     warn(extracted.warnings)
-
-
-def _parent_json(parent: Parent, page_of: Callable[[int], int]) -> dict[str, Any]:
-    children = [asdict(child) | {"page": page_of(parent.start + child.start)} for child in parent.children]
-    pages = {"page": page_of(parent.start), "last_page": page_of(parent.end - 1)}
-    return asdict(parent) | pages | {"children": children}
 
 
 def _print(chunked: Chunked, language: str, page_of: Callable[[int], int]) -> None:

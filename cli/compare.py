@@ -1,4 +1,4 @@
-"""The verb that asks documents or countries the same questions, as a run of the worker."""
+"""The verb that asks documents or countries the same questions, as a job of the worker."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.padding import Padding
 
+from cli.jobs import watch
 from cli.options import AsJson, Filters, Workspace
-from cli.runs import watch
 from cli.terminal import context_of, err, errors_end, out, print_json
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def compare(
         wanted, filled = parse_filters(filters or []), read_schema(form) if form else None
     with context_of(workspace, as_json) as context:
         id = continue_comparison(context, rows, by, wanted, name, filled).id
-        run = ask_comparison(context, id)
-        ended = watch(context, run) if run else None
+        job = ask_comparison(context, id)
+        ended = watch(context, job) if job else None
         if workbook is not None:
             export_comparison(context, id, workbook)
         if ended is not None and ended.status == "failed":
@@ -80,7 +80,7 @@ def compare(
         if workbook is not None:
             out.print(f"Wrote {workbook}.", markup=False)
         if ended is not None and ended.status != "done":
-            err.print(f"Run {ended.id} is {ended.status}; the same command continues it.", markup=False)
+            err.print(f"Job {ended.id} is {ended.status}; the same command continues it.", markup=False)
     failed = any(cell.status == "failed" for cell in comparison.cells.values())
     raise typer.Exit(130 if ended is not None and ended.status != "done" else 1 if failed else 0)
 

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from cli.jobs import watch
 from cli.options import AsJson, Workspace
-from cli.runs import watch
 from cli.terminal import context_of, end_as_json, errors_end, out, print_table, say, warn
 from rag_engine.config import read_config
 from rag_engine.errors import InputError
@@ -31,7 +31,7 @@ def build_knowledge_base(
     """Ground each new or changed entry of an index: its best passages and a short text that cites them.
 
     A language model writes the text where one answers; else it consists of quotations. `sextant pause`, `resume` and
-    `cancel` control the run; what is done is kept.
+    `cancel` control the job; what is done is kept.
     """
     from ingestion.acts import documents
     from rag_engine.grounding.build import GroundingSummary

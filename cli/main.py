@@ -19,16 +19,16 @@ from cli import (
     dataset,
     doctor,
     evaluate,
+    jobs,
     knowledge,
     people,
     review,
-    runs,
     search,
     settings,
     sources,
 )
 from cli.chat import chat
-from cli.serve import serve
+from cli.serve import servers
 from rag_engine.installation import sextant_version
 
 app = typer.Typer(
@@ -39,8 +39,8 @@ app = typer.Typer(
 )
 
 for verbs in (
-    collection.app, search.app, ask.app, compare.app, chat.app, doctor.app, serve.app, backup.app, knowledge.tables,
-    chunk.app, sources.app, runs.app, review.app, dataset.app, people.audits,
+    collection.app, search.app, ask.app, compare.app, chat.app, doctor.app, servers.app, backup.app, knowledge.tables,
+    chunk.app, sources.app, jobs.app, review.app, dataset.app, people.audits,
 ):  # fmt: skip
     app.add_typer(verbs)
 app.add_typer(sources.source_list, name="sources")

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import typer
 
+from cli.jobs import watch
 from cli.options import AsJson, By, Note, Workspace
-from cli.runs import watch
 from cli.terminal import author_of, context_of, end_as_json, err, out, print_table, say
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Column
 
+from cli.jobs import watch
 from cli.options import AsJson, By, Workspace
-from cli.runs import watch
 from cli.terminal import (
     author_of,
     context_of,

@@ -84,9 +84,9 @@ def _in_tables() -> Iterator[tuple[str, str]]:
     """Yield file and text of each message in a table."""
     yield from (("rag_engine/messages.py", os.strerror(number)) for number in SYSTEM)
     yield from (("ingestion/acts/register.py", act.title) for act in every_act().values() if act.title)
-    yield from (
-        ("ingestion/jobs/kinds.py", text) for one in KINDS.values() for text in (one.title, one.counted) if text
-    )
+    for one in KINDS.values():
+        texts = (one.title, one.variant[1], one.counted)
+        yield from (("ingestion/jobs/kinds.py", text) for text in texts if text and isinstance(text, str))
     yield from (("data/settings.toml", text) for text in _settings_words())
     yield from (("data/settings.toml", one.only) for one in settings_table().values() if one.only)
     yield from (("data/dataset.toml", text) for text in (*(one.meaning for one in COLUMNS), *EDITING))

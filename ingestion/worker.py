@@ -1,4 +1,4 @@
-"""Worker process: carries out the queued runs, so that no page waits and a reload loses nothing."""
+"""Worker process: carries out the queued jobs, so that no page waits and a reload loses nothing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from ingestion.dataset.comparison.ask_cells import ask_cells, cells_request_of
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.jobs.kinds import KINDS
 from ingestion.jobs.process import server_of
-from ingestion.jobs.queue import HEARTBEAT_SECONDS, Job, JobQueue, RunStatus
+from ingestion.jobs.queue import HEARTBEAT_SECONDS, Job, JobQueue, JobStatus
 from ingestion.jobs.uploads import kept_uploads, remove_finished, remove_leftovers, upload_name
 from ingestion.pipeline.run import run_phases
 from ingestion.records.erasures import begun_erasures, find_erasure
@@ -55,12 +55,12 @@ _AGAIN_SECONDS = 2.0
 
 
 def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
-    """Carry out runs until none waits, or until it shall not continue; return their number."""
+    """Carry out jobs until none waits, or until it shall not continue; return their number."""
     jobs, count = JobQueue(engine.catalog), 0
     try:
         finish_erasures(open_context(engine, local_person()))
     except SextantError as error:
-        # Every run ends with it, but for the one that may be its cure; in worker.log meanwhile.
+        # Every job ends with it, but for the one that may be its cure; in worker.log meanwhile.
         sys.stderr.write(f"{error}\n")
     while goes_on():
         if (job := jobs.next()) is not None:
@@ -72,7 +72,7 @@ def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
 
 
 def _carry_out(job: Job, engine: Engine, jobs: JobQueue) -> None:
-    ended: tuple[RunStatus, list[dict[str, Any]], Message] = (
+    ended: tuple[JobStatus, list[dict[str, Any]], Message] = (
         "failed",
         [],
         Message("The worker broke off; worker.log says why."),
@@ -92,7 +92,7 @@ def _carry_out(job: Job, engine: Engine, jobs: JobQueue) -> None:
         remove_finished(workspace, jobs.finish(job.id, status, results, join_messages([message, kept])))
 
 
-_ENDINGS: Mapping[ControlSignal, RunStatus] = {"": "done", "pause": "paused", "cancel": "cancelled"}
+_ENDINGS: Mapping[ControlSignal, JobStatus] = {"": "done", "pause": "paused", "cancel": "cancelled"}
 
 
 def _try(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
@@ -114,8 +114,8 @@ class _Pulse:
     """State that the worker and its heartbeat share."""
 
     def __init__(self, job: Job, jobs: JobQueue) -> None:
-        self._run, self._jobs, self._moved = job, jobs, False
-        # Where this attempt began: a run over documents counts those of earlier attempts too.
+        self._job, self._jobs, self._moved = job, jobs, False
+        # Where this attempt began: a job over documents counts those of earlier attempts too.
         self._begun: int | None = 0 if job.kind == "run" else None
         self.progress: Progress | None = None
         self.signal: ControlSignal = ""
@@ -132,9 +132,9 @@ class _Pulse:
         """Note how far the work is."""
         self.progress = now
         self._begun = now.done if self._begun is None else self._begun
-        if KINDS[self._run.kind].keeps and now.done > self._begun and not self._moved:
+        if KINDS[self._job.kind].keeps and now.done > self._begun and not self._moved:
             with suppress(sql.exc.OperationalError):
-                self._jobs.advance(self._run.id)
+                self._jobs.advance(self._job.id)
                 self._moved = True
 
     def begin_for_good(self) -> bool:
@@ -150,7 +150,7 @@ class _Pulse:
             raise _EndedError("The work was ended.")
 
     def hear(self, signal: ControlSignal) -> None:
-        """Note the control signal of the run."""
+        """Note the control signal of the job."""
         with self._hearing:
             if signal and not self._deaf:
                 self.signal = signal
@@ -390,7 +390,7 @@ def _test(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 
 
 def _left(entries: int) -> Message:
-    return Message("{count} entries are left for the next run.", count=entries)
+    return Message("{count} entries are left for the next job.", count=entries)
 
 
 @_carries_out("ground")
@@ -416,7 +416,7 @@ def _main(workspace: Path, server: int) -> None:
     with closing(open_engine(read_config(workspace))) as engine:
         jobs, mine = JobQueue(engine.catalog), True
         due = jobs.waiting() or bool(begun_erasures(engine.config.workspace) or engine.collection.left_by_erasures())
-        # Looks once more when the lock is free: a run queued at the last moment found the lock taken.
+        # Looks once more when the lock is free: a job queued at the last moment found the lock taken.
         while mine and due and server_of(workspace) == server:
             with folders.work_lock(workspace) as mine:
                 if mine:

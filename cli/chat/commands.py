@@ -152,22 +152,23 @@ def _do(session: ChatSession, words: str) -> None:
 
 
 def _menu(session: ChatSession, _: str) -> None:
-    from cli.runs import choose_from_menu
+    from cli.jobs import choose_from_menu
 
     _carry_out(session, choose_from_menu())
 
 
 def _carry_out(session: ChatSession, words: str) -> None:
     """Show the request that words ask for, and run it when the person agrees."""
-    from cli.runs import print_summary, understand, watch
+    from cli.jobs import print_summary, understand, watch
     from ingestion.acts import runs
     from ingestion.acts.context import local_person, open_context
+    from ingestion.types.run import describe_request
 
     # The worker writes the indexes, of which one may be open here.
     session.reopen()
     context = open_context(session.engine, local_person())
     request = understand(context, words).request
-    out.print(runs.describe_request(request, len(request.codes)), markup=False)
+    out.print(describe_request(request, len(request.codes)), markup=False)
     if typer.confirm("Do it?", default=False):
         print_summary(watch(context, runs.run(context, request)))
 

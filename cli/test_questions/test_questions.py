@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.jobs import watch
 from cli.options import AsJson, Workspace
-from cli.runs import watch
 from cli.terminal import context_of, end_as_json, out, print_json, print_table, warn
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def ask_all(
         if ended.status == "failed":
             raise BackendError(ended.message)
         if ended.status != "done":
-            warn((f"Run {ended.id} is {ended.status}; the same command continues it.",))
+            warn((f"Job {ended.id} is {ended.status}; the same command continues it.",))
             raise typer.Exit(130)
         _print_run(read_test_run(context.workspace, str(ended.results[0]["id"])), as_json)
         warn(tuple(filter(None, (ended.message,))))

@@ -65,7 +65,7 @@ def backup(context: ActingPlace, file: Path, *, progress: Shown = lambda *_: Non
 
 @act("admin", "Backing up the workspace")
 def queue_backup(context: ActContext) -> Job:
-    """Have the worker make a backup next to the workspace; a run under way serves as well."""
+    """Have the worker make a backup next to the workspace; a job under way serves as well."""
     _check_catalog(context.workspace)
     return queue_once(context, "backup", {})
 
@@ -124,7 +124,7 @@ def restore(context: ActingPlace, archive: Path, *, progress: Shown = lambda *_:
     """Make the workspace of the context from an archive; its folder is empty or not there.
 
     The indexes are made from the catalog and the vectors of the archive, and nothing is encoded again. An archive may
-    come from a stranger: settings that name a server are not kept, and runs that had not ended are cancelled.
+    come from a stranger: settings that name a server are not kept, and jobs that had not ended are cancelled.
     """
     _check_catalog(context.workspace)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ingestion.acts.context import LATEST_RUNS, ActContext, queue_once
+from ingestion.acts.context import ActContext, queue_once
 from ingestion.acts.register import act, enter, name_act
 from ingestion.dataset.comparison.ask_cells import CellsRequest, moment
 from ingestion.dataset.comparison.comparison import (
@@ -178,10 +178,10 @@ def rename_comparison(context: ActContext, id: str, name: str) -> Comparison:
 
 @act("curator", "Removing a comparison", on="")
 def remove_comparison(context: ActContext, id: str) -> Comparison:
-    """Remove a comparison with its cells and end its runs; return it for `restore_comparison`."""
+    """Remove a comparison with its cells and end its jobs; return it for `restore_comparison`."""
     removed = _store(context).require(id)
     name_act(context, removed.name)
-    for job in comparison_runs(context, id):
+    for job in comparison_jobs(context, id):
         context.jobs.cancel(job.id)
     _store(context).remove(id)
     enter(context, removed.name)
@@ -199,11 +199,9 @@ def restore_comparison(context: ActContext, comparison: Comparison) -> None:
 
 
 @act("reader")
-def comparison_runs(context: ActContext, id: str) -> list[Job]:
-    """Return the runs of a comparison that have not ended, the newest first."""
-    runs = context.jobs.runs(LATEST_RUNS)
-    unfinished = (job for job in runs if job.active or job.status == "paused")
-    return [job for job in unfinished if job.kind == "compare" and job.arguments.get("comparison") == id]
+def comparison_jobs(context: ActContext, id: str) -> list[Job]:
+    """Return the jobs of a comparison that have not ended, the oldest first."""
+    return [job for job in context.jobs.unfinished() if job.kind == "compare" and job.arguments.get("comparison") == id]
 
 
 @act("reader")

@@ -16,8 +16,8 @@ from ingestion.types.run import RunRequest, check_phases
 from rag_engine.conversations.person import LOCAL, Person
 from rag_engine.engine import Engine
 
-# Among so many runs an equal one is looked for.
-LATEST_RUNS = 100
+# Among so many jobs an equal one is looked for.
+LATEST_JOBS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,23 +57,23 @@ def system_user() -> str:
         return ""
 
 
-@act("curator", "Starting a run")
+@act("curator", "Starting a job")
 def queue_job(context: ActContext, kind: str, arguments: Mapping[str, object]) -> Job:
     """Have the worker carry out a job that is not under way."""
     id = context.jobs.queue(kind, arguments, context.person)
     context.start_worker(context.workspace)
     queued = context.jobs.find(id)
-    assert queued is not None, "runs stay in the queue"
+    assert queued is not None, "jobs stay in the queue"
     return queued
 
 
-@act("curator", "Starting a run")
+@act("curator", "Starting a job")
 def queue_once(context: ActContext, kind: str, arguments: Mapping[str, object]) -> Job:
     """Have the worker carry out a job that keeps its finished parts.
 
-    A run of the same arguments that is under way serves as well, and continues where it was paused.
+    A job of the same arguments that is under way serves as well, and continues where it was paused.
     """
-    for one in context.jobs.runs(LATEST_RUNS):
+    for one in context.jobs.latest(LATEST_JOBS):
         same = one.kind == kind and one.arguments == arguments and one.signal != "cancel"
         paused = same and (one.status == "paused" or (one.active and one.signal == "pause"))
         if paused:
@@ -92,7 +92,7 @@ def queue_run(context: ActContext, request: RunRequest) -> Job:
     since, for it may have passed the change.
     """
     request = replace(request, phases=check_phases(request.phases))
-    for one in context.jobs.runs(LATEST_RUNS):
+    for one in context.jobs.latest(LATEST_JOBS):
         same = one.kind == "run" and one.active and not one.signal and one.request == request
         if same and (one.status == "queued" or not context.store.changed_since(one.started)):
             context.start_worker(context.workspace)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from ingestion import workspace as folders
-from ingestion.acts.context import LATEST_RUNS, ActContext, queue_job
+from ingestion.acts.context import LATEST_JOBS, ActContext, queue_job
 from ingestion.acts.corrections import restore_corrections
 from ingestion.acts.register import act, enter, entered_as_begun, signed
 from ingestion.acts.sources import remove_kept_files
@@ -109,7 +109,7 @@ def discard_upload(file: Path) -> None:
 def add_sample(context: ActContext, folder: Path) -> bool:
     """Have the invented samples indexed; return False for a workspace that has documents or had them."""
     arguments = {"paths": [str(folder)]}
-    status = next((job.status for job in context.jobs.runs() if job.arguments == arguments), None)
+    status = next((job.status for job in context.jobs.latest() if job.arguments == arguments), None)
     if status == "done" or context.engine.collection.documents():
         return False
     if status not in ("queued", "running"):
@@ -190,9 +190,9 @@ def queue_erasure(
     redact: bool = False,
     undo_seconds: float = 0,
 ) -> Job:
-    """Have the worker remove documents everywhere and for good, in one run.
+    """Have the worker remove documents everywhere and for good, in one job.
 
-    The run can be cancelled first for `undo_seconds`, and all documents are then kept.
+    The job can be cancelled first for `undo_seconds`, and all documents are then kept.
     """
     records = [context.engine.catalog.find_document(one) for one in documents]
     for record in records:
@@ -263,14 +263,14 @@ def remove_index_table(context: ActContext, name: str) -> int:
 def ground(context: ActContext, *, again: bool = False) -> Job:
     """Have the worker ground the entries of all indexes that are new or changed, all with `again`.
 
-    A run of it that is under way serves as well. InputError if no document has an index.
+    A job of it that is under way serves as well. InputError if no document has an index.
     """
     if not index_sources(context.engine.catalog):
         raise InputError(
             "No document of the collection has an index or glossary.",
             help="Apply a table of terms with `sextant index-table FILE --apply`.",
         )
-    active = next((one for one in context.jobs.runs(LATEST_RUNS) if one.kind == "ground" and one.active), None)
+    active = next((one for one in context.jobs.latest(LATEST_JOBS) if one.kind == "ground" and one.active), None)
     enter(context, Message("knowledge base"))
     return active or queue_job(context, "ground", {"again": again})
 

@@ -13,7 +13,7 @@ from rag_engine.errors import WorkspaceError
 
 _HASH, _ID = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{12}")
 _DOWNLOADS = "downloads"
-# Folders of files that came in through the page, which go with their source or run.
+# Folders of files that came in through the page, which go with their source or job.
 _EMPTIED = ("sources", "uploads")
 
 
@@ -28,11 +28,11 @@ def check_foreign_values(connection: sqlite3.Connection, held: Container[str], a
 def check_foreign_paths(connection: sqlite3.Connection, held: Container[str], workspace: Path, archive: Path) -> None:
     """Raise WorkspaceError if a file that the workspace is said to keep lies elsewhere.
 
-    Sources and runs name files anywhere on the disk. Files in the workspace's folders are removed with them.
+    Sources and jobs name files anywhere on the disk. Files in the workspace's folders are removed with them.
     """
     named: list[tuple[str, Callable[[object], Iterator[object]]]] = [
         ("SELECT path FROM sources", lambda value: iter([value])),
-        ("SELECT arguments FROM runs", _paths_in),
+        ("SELECT arguments FROM jobs", _paths_in),
     ]
     for statement, paths_in in named:
         table = statement.rpartition(" ")[2]

@@ -32,8 +32,8 @@ _MOVED_SOURCES = "UPDATE log SET said = replace(said, ?, ?) WHERE kind = 'source
 _IN_WORKSPACE = (
     ("sources", "UPDATE sources SET path = :new || substr(path, :length) WHERE substr(path, 1, :last) = :old"),
     (
-        "runs",
-        f"UPDATE runs SET arguments = replace(arguments, :quoted, :requoted) WHERE {_UNENDED}",  # noqa: S608 - fixed
+        "jobs",
+        f"UPDATE jobs SET arguments = replace(arguments, :quoted, :requoted) WHERE {_UNENDED}",  # noqa: S608 - fixed
     ),
 )
 
@@ -42,7 +42,7 @@ _IN_WORKSPACE = (
 class Restored:
     """A workspace that was restored, from which other workspace and when that was backed up.
 
-    Not restored are `dropped_settings`, which name servers, each with its value; `cancelled_runs` had not ended, and
+    Not restored are `dropped_settings`, which name servers, each with its value; `cancelled_jobs` had not ended, and
     end there. `admins` are the people who may do everything in the workspace.
     """
 
@@ -54,7 +54,7 @@ class Restored:
     passages: int
     without_vectors: int = 0
     dropped_settings: Mapping[str, str] = field(default_factory=dict)
-    cancelled_runs: tuple[str, ...] = ()
+    cancelled_jobs: tuple[str, ...] = ()
     admins: tuple[str, ...] = ()
 
 
@@ -62,7 +62,7 @@ class Restored:
 class _Made:
     documents: int
     passages: int
-    cancelled_runs: tuple[str, ...]
+    cancelled_jobs: tuple[str, ...]
 
 
 def restore_files(
@@ -104,7 +104,7 @@ def restore_files(
                 len(manifest.files),
                 own.documents,
                 own.passages,
-                cancelled_runs=own.cancelled_runs,
+                cancelled_jobs=own.cancelled_jobs,
             )
             restored = finish(made, restored)
             # On the disk before it has its name.
@@ -144,7 +144,7 @@ def _make_own(
     """Make our catalog of the unpacked one, with another id and with paths in this workspace.
 
     A Chroma server tells the collections of workspaces apart by the id. With the former id, the restored workspace
-    would change the index of the workspace that was backed up. Runs that had not ended were asked for elsewhere,
+    would change the index of the workspace that was backed up. Jobs that had not ended were asked for elsewhere,
     perhaps by somebody else: no worker is to carry them out here.
     """
     foreign = catalog.rename(catalog.parent.with_name("foreign.sqlite"))
@@ -161,7 +161,7 @@ def _make_own(
             connection.execute("UPDATE state SET value = ? WHERE name = 'workspace'", (secrets.token_hex(4),))
             _move_paths(connection, held, manifest.workspace, workspace)
             check_foreign_paths(connection, held, workspace, archive)
-            cancelled = _end_runs(connection) if "runs" in held else ()
+            cancelled = _end_jobs(connection) if "jobs" in held else ()
             documents, passages = connection.execute(_COUNT).fetchone()
             connection.execute("COMMIT")
     except (sqlite3.Error, ValueError) as error:
@@ -196,14 +196,14 @@ def _move_paths(connection: sqlite3.Connection, held: Container[str], former: st
             connection.execute(statement, values)
 
 
-def _end_runs(connection: sqlite3.Connection) -> tuple[str, ...]:
-    """End every run that had not ended, and return what those were that are cancelled.
+def _end_jobs(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """End every job that had not ended, and return what those were that are cancelled.
 
-    A backup that the worker made holds the run that made it, which is done.
+    A backup that the worker made holds the job that made it, which is done.
     """
-    connection.execute(f"UPDATE runs SET status = 'done' WHERE kind = 'backup' AND {_UNENDED}")  # noqa: S608 - fixed
-    cancelled = connection.execute(f"SELECT kind FROM runs WHERE {_UNENDED} ORDER BY id").fetchall()  # noqa: S608
-    connection.execute(f"UPDATE runs SET status = 'cancelled', message = ? WHERE {_UNENDED}", (_CANCELLED,))  # noqa: S608
+    connection.execute(f"UPDATE jobs SET status = 'done' WHERE kind = 'backup' AND {_UNENDED}")  # noqa: S608 - fixed
+    cancelled = connection.execute(f"SELECT kind FROM jobs WHERE {_UNENDED} ORDER BY id").fetchall()  # noqa: S608
+    connection.execute(f"UPDATE jobs SET status = 'cancelled', message = ? WHERE {_UNENDED}", (_CANCELLED,))  # noqa: S608
     return tuple(str(kind) for (kind,) in cancelled)
 
 

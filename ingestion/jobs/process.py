@@ -1,4 +1,4 @@
-"""Worker process: start it, follow the run it is at, end it."""
+"""Worker process: start it, follow the job it is at, end it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rag_engine.processes.serving import find_serving
 _LOOK_SECONDS = 0.3
 # A worker that cannot even start is not started anew each time a page looks.
 _PAUSE_SECONDS = 15.0
-# Workers that may end with an error before their run is given up: on a full disk none can say why.
+# Workers that may end with an error before their job is given up: on a full disk none can say why.
 _MOST_BROKEN = 3
 
 # The last worker that this process started for a workspace, and when.
@@ -63,7 +63,7 @@ def _ended_with_error(workspace: Path) -> list[int]:
 
 
 def follow(engine: Engine, id: int, seen: Callable[[Job], None] = lambda _: None) -> Job:
-    """Return the run as it ended; `seen` gets it at every look. A worker is started where none is at it.
+    """Return the job as it ended; `seen` gets it at every look. A worker is started where none is at it.
 
     WorkspaceError if workers end with an error and cannot report it.
     """
@@ -83,15 +83,15 @@ def follow(engine: Engine, id: int, seen: Callable[[Job], None] = lambda _: None
             )
         time.sleep(_LOOK_SECONDS)
     if job is None:
-        raise WorkspaceError("Run {id} is not in the workspace any more.", id=id)
+        raise WorkspaceError("Job {id} is not in the workspace any more.", id=id)
     seen(job)
     return job
 
 
 def end_worker(engine: Engine, seconds: float) -> bool:
-    """Cancel the run of the worker; return whether no worker is left within `seconds`."""
+    """Cancel the job of the worker; return whether no worker is left within `seconds`."""
     jobs = JobQueue(engine.catalog)
-    for job in jobs.runs():
+    for job in jobs.latest():
         if job.status == "running":
             jobs.cancel(job.id)
     return folders.await_worker(engine.config.workspace, seconds)

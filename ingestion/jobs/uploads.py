@@ -49,14 +49,14 @@ def is_upload(workspace: Path, path: str) -> bool:
 
 
 def remove_finished(workspace: Path, job: Job) -> None:
-    """Remove the uploads of a finished run that the collection holds or that can never be read."""
+    """Remove the uploads of a finished job that the collection holds or that can never be read."""
     for path in _uploads(workspace, job):
         if upload_name(workspace, path) in _finished(job):
             shutil.rmtree(Path(path).parent, ignore_errors=True)
 
 
 def remove_leftovers(workspace: Path, jobs: JobQueue) -> None:
-    """Remove leftovers of a worker that was killed after a run."""
+    """Remove leftovers of a worker that was killed after a job."""
     folder = folders.uploads(workspace)
     if folder.is_dir() and any(folder.iterdir()):
         for job in jobs.finished():
@@ -64,7 +64,7 @@ def remove_leftovers(workspace: Path, jobs: JobQueue) -> None:
 
 
 def remove_erased(workspace: Path, jobs: JobQueue, document_id: str) -> None:
-    """Remove the uploads of a document's content that no unfinished run is to add.
+    """Remove the uploads of a document's content that no unfinished job is to add.
 
     Without this, an upload that could not be added would stay.
     """
@@ -76,7 +76,7 @@ def remove_erased(workspace: Path, jobs: JobQueue, document_id: str) -> None:
 
 
 def kept_uploads(workspace: Path, job: Job) -> Message:
-    """Return a sentence on the uploads that stay in the workspace after the run, for the person.
+    """Return a sentence on the uploads that stay in the workspace after the job, for the person.
 
     Empty when there are none.
     """

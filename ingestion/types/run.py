@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rag_engine.errors import InputError
-from rag_engine.messages import Message
+from rag_engine.messages import Message, join_messages
+from rag_engine.text.wording import ENGLISH, Wording
 
 # Name of a phase: of its file in ingestion/phases/.
 Phase = str
@@ -39,6 +40,37 @@ class RunRequest:
     which: Which = "due"
     refresh: bool = False
     without: tuple[str, ...] = ()
+
+
+def describe_request(request: RunRequest, named: int = 3, wording: Wording = ENGLISH) -> Message:
+    """Return a request in words that name its first `named` sources and count the others."""
+    message = wording.message
+    names = ", ".join(wording.value("phase", phase) for phase in request.phases)
+    if request.phases == PHASES:
+        phases = message("all phases")
+    elif len(request.phases) > 1:
+        phases = message("the phases {names}", names=names)
+    else:
+        phases = message("the phase {name}", name=names)
+    which = {
+        "due": message("everything new or changed"),
+        "failed": message("everything that failed"),
+        "all": message("everything, also what is done"),
+    }
+    codes, n = ", ".join(request.codes), len(request.codes)
+    if n > named:
+        codes = wording.counted("{n} source", "{n} sources", n)
+    told = {"phases": phases, "what": which[request.which], "codes": codes, "others": ", ".join(request.without)}
+    if request.codes and request.without:
+        sentence = message("Run {phases} for {what} of {codes}, except {others}.", **told)
+    elif request.codes:
+        sentence = message("Run {phases} for {what} of {codes}.", **told)
+    elif request.without:
+        sentence = message("Run {phases} for {what}, except {others}.", **told)
+    else:
+        sentence = message("Run {phases} for {what}.", **told)
+    newer = message("Known addresses are asked for newer files.") if request.refresh else ""
+    return join_messages([sentence, newer])
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,13 @@ from ingestion.source_lists.merge import SourceListReport
 from ingestion.spreadsheets.row import RefusedRow
 from ingestion.types.source import ListedSource
 from pages._admin.tabs import open_tab
-from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
-from pages._shared.elements import act_button, draw_table, draw_upload_limit, why_disabled
+from pages._shared.elements import act_button, draw_table, draw_upload_limit
 from pages._shared.errors import show, show_errors
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape, quoted
 from pages._shared.numbers_and_dates import counted, number
-from pages._uploads.bounds import let_go, offer_upload
+from pages._uploads.uploader import draw_preview_uploader, draw_uploader, empty_uploader, leave, stored_preview
 
 _LIST_TYPES = ["xlsx", "xlsm", "csv", "tsv", "xml", "rss", "atom", "txt"]
 _ADDED = "listed added"
@@ -32,7 +31,7 @@ _WARNINGS = 5
 def draw_source_list_upload() -> None:
     """Take a source list, preview what it would add, and add it on confirmation."""
     label = _("Source list: a workbook, CSV, sitemap, feed or text with one address a line")
-    file = draw_uploader("source list", label, _LIST_TYPES)
+    file = draw_preview_uploader("source list", label, _LIST_TYPES)
     if file is None:
         st.caption(_("You see a preview before anything is added. Columns are recognised by their headings."))
         return
@@ -233,19 +232,8 @@ _REFUSED = "documents refused"
 
 def draw_document_upload() -> None:
     """Take files and add them to the list."""
-    batch = st.session_state.setdefault("document batch", 0)
     draw_upload_limit()
-    why = why_disabled("add_own_files")
-    if why is None:
-        offer_upload()
-    files = st.file_uploader(
-        _("Your own documents"),
-        type=_TYPES,
-        accept_multiple_files=True,
-        key=f"document upload {batch}",
-        disabled=why is not None,
-        help=why,
-    )
+    files = draw_uploader("document", "add_own_files", _("Your own documents"), _TYPES, accept_multiple_files=True)
     st.caption(_("They are stored in the workspace and go through every phase, like downloaded documents."))
     several = counted("Add {n} document", "Add {n} documents", len(files))
     label = several if len(files) > 1 else _("Add document")
@@ -254,11 +242,9 @@ def draw_document_upload() -> None:
     ):
         with show_errors():
             report = sources.add_own_files(resources.context(), [(file.name, file) for file in files])
-            let_go(f"document upload {batch}")
             _remember_added(len(report.new))
             st.session_state[_REFUSED] = report.refused
-            st.session_state["document batch"] = batch + 1
-            st.rerun()
+            empty_uploader("document")
     draw_refused(st.session_state.get(_REFUSED, ()))
 
 

@@ -13,7 +13,6 @@ from ingestion.status.document_fields import shown_values
 from ingestion.status.source_status import is_document
 from pages._admin.add_sources import draw_refused
 from pages._admin.field_editor import draw_applied
-from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author, draw_download, draw_table
 from pages._shared.errors import show, show_errors
@@ -23,6 +22,7 @@ from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted
 from pages._shared.shown_names import shown_name
+from pages._uploads.uploader import draw_preview_uploader, leave, stored_preview
 
 _FORMATS = {
     ".xlsx": (
@@ -74,7 +74,7 @@ def draw_dataset() -> None:
 
 def _draw_import(author: str) -> None:
     label = _("The workbook or CSV that was exported and edited")
-    file = draw_uploader("workbook", label, ["xlsx", "xlsm", "csv"])
+    file = draw_preview_uploader("workbook", label, ["xlsx", "xlsm", "csv"])
     if file is None:
         st.caption(_("You see a preview before anything is changed."))
         return

@@ -15,7 +15,7 @@ from pages._shared import resources
 from pages._shared.elements import act_button
 from pages._shared.errors import show_errors, why_refused
 from pages._shared.interface_language import _
-from pages._shared.jobs import draw_runs_of, told_of_latest
+from pages._shared.jobs import draw_jobs, told_of_latest
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import number
 from rag_engine.config import read_config
@@ -43,7 +43,7 @@ def draw_language_models() -> None:
         return
     _draw_installed(installed)
     _draw_download({one.name for one in installed})
-    draw_runs_of(lambda job: job.kind == "pull")
+    draw_jobs(lambda job: job.kind == "pull")
     if told := told_of_latest("pull"):
         st.caption(told)
 

@@ -7,7 +7,7 @@ from collections import Counter
 import streamlit as st
 
 from ingestion.acts.decisions import decide
-from ingestion.records.source_record import Decision, SourceRecord
+from ingestion.records.source_record import SourceRecord
 from ingestion.status.views import in_quarantine, title_beside_code
 from ingestion.types.run import RunRequest
 from pages._admin.evidence import draw_address, draw_decision, draw_quality, similarity, size_of
@@ -109,9 +109,5 @@ def _draw_restored(source_records: list[SourceRecord], author: str) -> None:
         if act_button("run", _("Run next phases"), icon=":material/play_arrow:", key="run restored"):
             start_run(RunRequest(codes=tuple(pair[0].source.code for pair in restored)))
     for record, decision in restored:
-        draw_decision(record, "", _caption(decision), "restored", author)
-
-
-def _caption(decision: Decision) -> str:
-    """Return who restored a source after which phase, and why."""
-    return " · ".join((shown_name(decision.phase.capitalize()), escape(decision.author), escape(decision.note)))
+        who = (shown_name(decision.phase.capitalize()), escape(decision.author), escape(decision.note))
+        draw_decision(record, "", " · ".join(who), "restored", author)

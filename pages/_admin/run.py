@@ -8,12 +8,12 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from ingestion.acts.runs import describe_request, describe_unfinished, understand, unfinished_runs
+from ingestion.acts.runs import describe_unfinished, understand, unfinished_runs
 from ingestion.jobs.plain_language import Command
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import FunnelStage, funnel, state_of
 from ingestion.status.views import next_due
-from ingestion.types.run import PHASES, Phase, RunRequest, Which
+from ingestion.types.run import PHASES, Phase, RunRequest, Which, describe_request
 from pages._admin.indexes import draw_indexes
 from pages._admin.tabs import draw_second_run, start_run
 from pages._shared import resources
@@ -21,7 +21,7 @@ from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
-from pages._shared.jobs import draw_runs
+from pages._shared.jobs import draw_jobs
 from pages._shared.markdown import escape, quoted
 from pages._shared.numbers_and_dates import counted, number, vega_numbers
 from pages._shared.shown_names import shown_name, shown_reason
@@ -133,7 +133,7 @@ def draw_run() -> None:
         _draw_pipeline(sources)
     else:
         st.info(_("Nothing to run yet. Add sources on the Sources tab first."))
-        draw_runs()
+        draw_jobs()
     draw_indexes()
 
 
@@ -143,9 +143,9 @@ def _draw_pipeline(sources: Mapping[str, SourceRecord]) -> None:
     with st.container(border=True):
         _draw_buttons(next_due(sources.values()), failed)
         _draw_words()
-    draw_runs()
+    draw_jobs()
     st.header(_("Pipeline progress"), anchor=False)
-    active = any(one.active for one in resources.jobs().runs(_LOOKED_AT))
+    active = any(one.active for one in resources.jobs().latest(_LOOKED_AT))
     st.fragment(draw_funnel, run_every=_FUNNEL_SECONDS if active else None)()
 
 

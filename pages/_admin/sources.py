@@ -18,10 +18,17 @@ from pages._admin.add_sources import draw_added, draw_discovery, draw_document_u
 from pages._admin.source_detail import draw_source
 from pages._admin.tabs import start_run
 from pages._shared import resources
-from pages._shared.elements import act_button, draw_author, follow_choice, open_in_address, translated_dialog
-from pages._shared.errors import show, show_errors
+from pages._shared.elements import (
+    act_button,
+    draw_author,
+    draw_confirmation,
+    follow_choice,
+    open_in_address,
+    translated_dialog,
+)
+from pages._shared.errors import show
 from pages._shared.interface_language import _, to_translate
-from pages._shared.jobs import draw_runs_of
+from pages._shared.jobs import draw_jobs
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, duration, number
 from pages._shared.shown_names import shown_name, shown_reason
@@ -42,7 +49,7 @@ def draw_sources() -> None:
         with found:
             draw_discovery()
     draw_added()
-    draw_runs_of(lambda job: job.kind == "remove")
+    draw_jobs(lambda job: job.kind == "remove")
     if not rows:
         st.info(_("The list is empty. Start with a workbook of addresses, or with your own documents."))
         return
@@ -119,14 +126,12 @@ def _confirm(codes: Sequence[str]) -> None:
         ).format(duration=duration(UNDO_SECONDS))
     )
     author = draw_author()
-    with st.container(horizontal=True):
-        if act_button("queue_removal", _("Remove"), key="remove confirmed", type="primary"):
-            with show_errors():
-                queue_removal(resources.context(), codes, author, undo_seconds=UNDO_SECONDS)
-                open_in_address("source")
-                st.rerun()
-        if st.button(_("Cancel"), key="remove refused"):
-            st.rerun()
+
+    def removed() -> None:
+        queue_removal(resources.context(), codes, author, undo_seconds=UNDO_SECONDS)
+        open_in_address("source")
+
+    draw_confirmation("queue_removal", _("Remove"), "remove", removed)
 
 
 def _columns() -> Mapping[str, Any]:

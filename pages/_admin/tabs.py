@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ingestion.acts.runs import describe_request, describe_unfinished, run, unfinished_runs
+from ingestion.acts.runs import describe_unfinished, run, unfinished_runs
 from ingestion.status.source_status import state_of
 from ingestion.status.views import in_quarantine
-from ingestion.types.run import RunRequest
+from ingestion.types.run import RunRequest, describe_request
 from pages._shared import resources
 from pages._shared.elements import act_button, when_changed
 from pages._shared.filter_widgets import WORDING

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -139,7 +140,8 @@ def draw_chat(engine: Engine, conversation: Conversation, asked: AskedNow | None
             draw_welcome(engine, now[0], choose)
         return
     last, first = len(conversation.turns) - 1, count - len(turns)
-    dead = _is_dead_link(conversation)
+    asked_at = st.query_params.get(_ASKED_AT)
+    dead = asked_at is not None and all(turn.asked != asked_at for turn in conversation.turns)
     with head:
         draw_unseen_title(escape(conversation.title), "conversation")
         follow_marks()
@@ -223,12 +225,6 @@ def _turn_in_address(conversation: Conversation, last: int) -> int:
     return next((number for number, turn in enumerate(conversation.turns) if turn.asked == asked), last)
 
 
-def _is_dead_link(conversation: Conversation) -> bool:
-    """Return whether the address names a turn that is not there."""
-    asked = st.query_params.get(_ASKED_AT)
-    return asked is not None and all(turn.asked != asked for turn in conversation.turns)
-
-
 def _turn_places(conversation: Conversation, count: int) -> list[DeltaGenerator]:
     """Return a place for each drawn turn, the latest last.
 
@@ -277,13 +273,10 @@ def _draw_earlier(conversation: Conversation, hidden: int) -> None:
     """Draw the button for the turns before the latest ones, if there are more."""
     if hidden:
         label = counted("Show {n} earlier question", "Show {n} earlier questions", hidden)
-        args = (_shown_key(conversation),)
-        st.button(label, icon=":material/expand_less:", type="tertiary", key="earlier", on_click=_show_more, args=args)
-
-
-def _show_more(key: str) -> None:
-    most, count = st.session_state[key]
-    st.session_state[key] = most + _LATEST_TURNS, count
+        key = _shown_key(conversation)
+        most, count = st.session_state[key]
+        more = partial(st.session_state.update, {key: (most + _LATEST_TURNS, count)})
+        st.button(label, icon=":material/expand_less:", type="tertiary", key="earlier", on_click=more)
 
 
 def _draw_turn(conversation: Conversation, number: int, now: Asking, begun: DeltaGenerator | None) -> None:

@@ -92,7 +92,11 @@ def _draw_choice(reply: Reply, number: int, key: str) -> None:
     with st.container(key=f"cited-{number}"):
         kind = draw_page(document, quotes[0], quotes, page, f"{key} {chosen}")
     if kind:
-        down = _height_on_page(document, quotes, page) if kind == "page" else _height_on_sheet(document, quotes)
+        if kind == "page":
+            down = _height_on_page(document, quotes, page)
+        else:
+            drawn = sheet(resources.engine().catalog.text(document.key), *quotes[0], quotes)
+            down = height_on_sheet(drawn[0], min(start for start, end in drawn[2]))
         script = _SHOW % {"turn": number, "down": down, "shown": f"{key} {chosen} {page}"}
         st.html(script, unsafe_allow_javascript=True)
 
@@ -105,8 +109,3 @@ def _height_on_page(document: DocumentRecord, quotes: tuple[Span, ...], page: in
     if not quoted or wait([measured], PATIENCE).not_done or measured.exception():
         return 0.0
     return min(box.y0 for box in quoted) / float(measured.result().split()[1])
-
-
-def _height_on_sheet(document: DocumentRecord, quotes: tuple[Span, ...]) -> float:
-    drawn = sheet(resources.engine().catalog.text(document.key), *quotes[0], quotes)
-    return height_on_sheet(drawn[0], min(start for start, end in drawn[2]))

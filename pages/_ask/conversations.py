@@ -11,8 +11,15 @@ from pathlib import Path
 import streamlit as st
 
 from pages._shared import resources
-from pages._shared.elements import draw_way_back, has_way_back, keep_way_back, open_in_address, when_changed
-from pages._shared.errors import show_errors
+from pages._shared.elements import (
+    draw_renaming,
+    draw_sharing,
+    draw_way_back,
+    has_way_back,
+    keep_way_back,
+    open_in_address,
+)
+from pages._shared.errors import show_errors, showing_errors
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted
@@ -31,7 +38,6 @@ from rag_engine.text.folding import fold
 
 _SHOWN = 12
 _UNDO = "conversation undo"
-SHARE = to_translate("Share with everybody here")
 
 
 def draw_conversations(workspace: Path, current: str) -> None:
@@ -119,23 +125,25 @@ def _draw_one(workspace: Path, one: ConversationSummary, current: str) -> None:
 
 
 def _draw_managing(workspace: Path, one: ConversationSummary, current: str) -> None:
-    st.text_input(_("Name"), one.title, key=f"name {one.id}")
-    st.button(_("Rename"), key=f"rename {one.id}", on_click=_rename, args=(workspace, one.id))
+    person = resources.person()
+    draw_renaming(
+        one.title,
+        f"name {one.id}",
+        f"manage {one.id}",
+        lambda name: rename_conversation(workspace, one.id, name, person),
+    )
     st.button(
         _("Unpin") if one.pinned else _("Pin"),
         icon=":material/keep:",
         key=f"pin {one.id}",
         type="tertiary",
-        on_click=_pin,
-        args=(workspace, one.id),
-        kwargs={"pinned": not one.pinned},
+        on_click=showing_errors(lambda: pin_conversation(workspace, one.id, person, pinned=not one.pinned)),
     )
-    st.toggle(
-        _(SHARE),
-        bool(one.shared_by),
-        key=f"share {one.id}",
-        help=_("Others can read it, and cannot change it. Your ratings stay yours."),
-        on_change=when_changed(f"share {one.id}", bool(one.shared_by), _share, workspace, one.id),
+    draw_sharing(
+        f"share {one.id}",
+        _("Others can read it, and cannot change it. Your ratings stay yours."),
+        lambda shared: share_conversation(workspace, one.id, person, shared=shared),
+        shared=bool(one.shared_by),
     )
     st.button(
         _("Delete"),
@@ -145,23 +153,6 @@ def _draw_managing(workspace: Path, one: ConversationSummary, current: str) -> N
         on_click=_delete,
         args=(workspace, one.id, current),
     )
-
-
-def _rename(workspace: Path, id: str) -> None:
-    """Name a conversation as typed; the click may come before the page was drawn with the name."""
-    with show_errors():
-        rename_conversation(workspace, id, st.session_state[f"name {id}"], resources.person())
-        st.session_state[f"manage {id}"] = False
-
-
-def _pin(workspace: Path, id: str, *, pinned: bool) -> None:
-    with show_errors():
-        pin_conversation(workspace, id, resources.person(), pinned=pinned)
-
-
-def _share(workspace: Path, id: str) -> None:
-    with show_errors():
-        share_conversation(workspace, id, resources.person(), shared=st.session_state[f"share {id}"])
 
 
 def _delete(workspace: Path, id: str, current: str) -> None:

@@ -39,7 +39,13 @@ def watch(id: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         with spoken_status(id):
             st.markdown(f":material/progress_activity: {_stage(progress)} · {duration(progress.seconds)}")
-        st.button(_("Stop"), icon=":material/stop_circle:", key=f"stop {id}", on_click=_stop, args=(id,))
+        st.button(
+            _("Stop"),
+            icon=":material/stop_circle:",
+            key=f"stop {id}",
+            on_click=jobs.stop,
+            args=(id, resources.person()),
+        )
     for step in progress.steps:
         st.caption(escape_paragraphs(describe_step(step, WORDING)))
     if progress.text:
@@ -69,10 +75,6 @@ def await_change(drawn: Conversation) -> None:
 def _shown(conversation: Conversation) -> tuple[tuple[str, bool], ...]:
     """Return each question by the time it was asked, and whether it is answered."""
     return tuple((turn.asked, turn.reply is not None) for turn in conversation.turns)
-
-
-def _stop(id: str) -> None:
-    resources.answer_jobs().stop(id, resources.person())
 
 
 def asked_as(rewritten: str) -> str:

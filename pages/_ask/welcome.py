@@ -65,7 +65,8 @@ def draw_welcome(engine: Engine, wanted: Filter, choose: Callable[[str], None]) 
     progress = st.container()
     # While documents come in, each would start another search for examples.
     if documents and addition is None:
-        found = resources.example_questions(_chosen_documents(wanted))
+        # Of documents named by the filter; other filters only leave fewer of the examples of the whole collection.
+        found = resources.example_questions(tuple(sorted(wanted.get(DOCUMENT, ()))))
         found_in = _("For example, from your documents:")
         if count_samples(documents) == len(documents):
             found_in = _("For example, from the invented samples:")
@@ -76,14 +77,6 @@ def draw_welcome(engine: Engine, wanted: Filter, choose: Callable[[str], None]) 
     if addition is not None:
         with progress:
             st.fragment(_draw_addition, run_every=_LOOK_SECONDS)(engine, len(documents))
-
-
-def _chosen_documents(wanted: Filter) -> tuple[str, ...]:
-    """Return the documents named by the filter, for which examples are sought; none if it names none.
-
-    Other filters only leave fewer of the examples that were found for the whole collection.
-    """
-    return tuple(sorted(wanted.get(DOCUMENT, ())))
 
 
 def _draw_samples(samples: int, documents: int) -> None:

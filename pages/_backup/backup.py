@@ -9,10 +9,10 @@ import streamlit as st
 from ingestion import workspace as folders
 from ingestion.acts.backups import KeptBackup, backup_bytes, delete_backup, list_backups, queue_backup
 from pages._shared import resources
-from pages._shared.elements import act_button, draw_download, translated_dialog, why_disabled
+from pages._shared.elements import act_button, draw_confirmation, draw_download, translated_dialog, why_disabled
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, to_translate
-from pages._shared.jobs import draw_runs_of
+from pages._shared.jobs import draw_jobs
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import moment, number
 
@@ -43,7 +43,7 @@ def draw_backups() -> None:
         )
         if act_button("queue_backup", _("Make a backup"), type="primary", icon=":material/backup:", key="make backup"):
             queue_backup(resources.context())
-        draw_runs_of(lambda job: job.kind == "backup")
+        draw_jobs(lambda job: job.kind == "backup")
         found = list_backups(resources.context())
         if not found:
             st.info(_("No backup has been made yet."))
@@ -78,12 +78,5 @@ def _draw_one(one: KeptBackup) -> None:
 def _confirm_deletion(name: str) -> None:
     st.markdown(f"**{escape(name)}**")
     st.markdown(_("The file is removed from this machine and cannot be recovered. The workspace stays as it is."))
-    with st.container(horizontal=True):
-        if act_button(
-            "delete_backup", _("Delete"), key="delete backup confirmed", type="primary", icon=":material/delete:"
-        ):
-            with show_errors():
-                delete_backup(resources.context(), name)
-                st.rerun()
-        if st.button(_("Cancel"), key="delete backup refused"):
-            st.rerun()
+    deleted = partial(delete_backup, resources.context(), name)
+    draw_confirmation("delete_backup", _("Delete"), "delete backup", deleted, ":material/delete:")

@@ -33,7 +33,7 @@ _BULLET = "- "
     to_translate("Answer"), width="large", icon=":material/table_chart:", on_dismiss=lambda: open_in_address(CELL)
 )
 def draw_cell(comparison: Comparison, question: str, column: ComparisonColumn, *, asking: bool, present: bool) -> None:
-    """Draw a cell; `asking` while a run is at it, `present` where the collection still has its column."""
+    """Draw a cell; `asking` while a job is at it, `present` where the collection still has its column."""
     label = shown_columns(comparison.by, [column])[column.key]
     st.markdown(f"**{escape(question)}**  \n{escape(label)}")
     cell = comparison.cells.get((question, column.key))

@@ -13,19 +13,19 @@ from ingestion.acts.comparisons import (
 from ingestion.dataset.comparison.comparison import Comparison
 from pages._compare.new_comparison import COMPARISON
 from pages._shared import resources
-from pages._shared.elements import act_button, in_own_place, open_in_address
-from pages._shared.errors import show_errors
+from pages._shared.elements import act_button, draw_renaming, draw_way_back, keep_way_back, open_in_address
+from pages._shared.errors import showing_errors
 from pages._shared.filter_widgets import WORDING
-from pages._shared.interface_language import _
+from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, moment
 
-_REMOVED = "comparison removed"
+UNDO = "comparison undo"
 
 
 def draw_past() -> None:
     """Draw the comparisons, the newest first, and the way back of what was deleted last."""
-    draw_undo()
+    draw_way_back(UNDO, "restore_comparison")
     found = list_comparisons(resources.context())
     if found:
         st.header(_("Past comparisons"), anchor=False)
@@ -59,59 +59,31 @@ def _described(comparison: Comparison) -> str:
 
 def draw_naming(comparison: Comparison) -> None:
     """Draw how to rename and delete a comparison."""
-    key = f"comparison name {comparison.id}"
     renaming = f"comparison rename {comparison.id}"
+
+    def removed() -> None:
+        before = remove_comparison(resources.context(), comparison.id)
+        note_removed(UNDO, to_translate("Comparison removed."), before)
+        open_in_address(COMPARISON)
+
     with st.popover(_("Rename"), icon=":material/edit:", type="tertiary", key=renaming, on_change="rerun"):
-        st.text_input(_("New name"), comparison.name, key=key)
-        act_button("rename_comparison", _("Rename"), key=f"{key} button", on_click=_rename, args=(comparison.id, key))
+        draw_renaming(
+            comparison.name,
+            f"comparison name {comparison.id}",
+            renaming,
+            lambda name: rename_comparison(resources.context(), comparison.id, name),
+            "rename_comparison",
+        )
     act_button(
         "remove_comparison",
         _("Delete"),
         icon=":material/delete:",
         type="tertiary",
         key=f"comparison delete {comparison.id}",
-        on_click=_remove,
-        args=(comparison.id,),
+        on_click=showing_errors(removed),
     )
 
 
-def note_removed(said: str, before: Comparison) -> None:
-    """Say what was removed, and offer the way back to the comparison as it was before."""
-    st.session_state[_REMOVED] = said, before
-
-
-@in_own_place
-def draw_undo(id: str = "") -> None:
-    """Draw the way back of what was removed last, of one comparison where one is named."""
-    said, before = st.session_state.get(_REMOVED, ("", None))
-    if before is None or (id and before.id != id):
-        return
-    with st.container(horizontal=True, vertical_alignment="center", key="comparison-undo"):
-        st.caption(said, width="content")
-        act_button(
-            "restore_comparison",
-            _("Undo"),
-            icon=":material/undo:",
-            type="tertiary",
-            key="comparison undo",
-            on_click=_restore,
-            args=(before,),
-        )
-
-
-def _rename(id: str, key: str) -> None:
-    with show_errors():
-        rename_comparison(resources.context(), id, st.session_state[key])
-        st.session_state[f"comparison rename {id}"] = False
-
-
-def _remove(id: str) -> None:
-    with show_errors():
-        note_removed(_("Comparison removed."), remove_comparison(resources.context(), id))
-        open_in_address(COMPARISON)
-
-
-def _restore(comparison: Comparison) -> None:
-    with show_errors():
-        restore_comparison(resources.context(), comparison)
-        del st.session_state[_REMOVED]
+def note_removed(undo: str, said: str, before: Comparison) -> None:
+    """Keep the way back to the comparison as it was before."""
+    keep_way_back(undo, said, lambda: restore_comparison(resources.context(), before))

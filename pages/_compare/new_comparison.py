@@ -61,8 +61,10 @@ def draw_beginning(engine: Engine) -> None:
             wanted = draw_filters("compare", engine.collection.facets())
         with show_errors():
             found = columns_of(by, wanted, engine.collection.snapshot())
-            columns = _draw_column_choice(found, by)
-            _draw_start(questions, form, by, wanted, columns)
+            every = counted("The one that matches the filters", "All {n} that match the filters", len(found))
+            label = f"{kind_name(by)} ({number(len(found))})"
+            picked = draw_column_choice(f"compare only {by}", found, by, label, every if found else _("No matches"))
+            _draw_start(questions, form, by, wanted, picked or [one.key for one in found])
 
 
 def shown_columns(by: ColumnKind, columns: Iterable[ComparisonColumn]) -> dict[str, str]:
@@ -70,23 +72,26 @@ def shown_columns(by: ColumnKind, columns: Iterable[ComparisonColumn]) -> dict[s
     return {one.key: display_text(COUNTRY, one.key) if by == COUNTRY else one.label for one in columns}
 
 
-def _draw_column_choice(found: tuple[ComparisonColumn, ...], by: ColumnKind) -> list[str]:
-    """Draw the choice among columns and return the keys of those chosen; all where none is picked."""
-    kind, labels = _(_KINDS[by]), shown_columns(by, found)
+def draw_column_choice(
+    place: str, found: tuple[ComparisonColumn, ...], by: ColumnKind, label: str, placeholder: str
+) -> list[str]:
+    """Draw the choice among columns and return the keys of those chosen."""
+    labels = shown_columns(by, found)
     # A key for each set of columns: a chosen one may not be offered any more.
-    key = f"compare only {by} {hash(found)}"
-    chosen = st.session_state.get(key, [])
-    picked = st.multiselect(
-        f"{kind} ({number(len(found))})",
-        offered_values(kind, list(labels), labels.__getitem__, key, chosen),
+    key = f"{place} {hash(found)}"
+    return st.multiselect(
+        label,
+        offered_values(kind_name(by), list(labels), labels.__getitem__, key, st.session_state.get(key, [])),
         format_func=labels.__getitem__,
         key=key,
-        placeholder=counted("The one that matches the filters", "All {n} that match the filters", len(found))
-        if found
-        else _("No matches"),
+        placeholder=placeholder,
         disabled=not found,
     )
-    return list(picked or labels)
+
+
+def kind_name(by: ColumnKind) -> str:
+    """Return what columns are called."""
+    return _(_KINDS[by])
 
 
 def _draw_questions() -> tuple[tuple[str, ...], AnswerSchema | None]:

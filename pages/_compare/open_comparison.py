@@ -1,9 +1,11 @@
-"""The comparison that is open: its table with the progress of its runs, and what can be done to it."""
+"""The comparison that is open: its table with the progress of its jobs, and what can be done to it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 import streamlit as st
@@ -11,37 +13,55 @@ import streamlit as st
 from ingestion.acts.comparisons import (
     ask_columns_again,
     ask_comparison,
-    comparison_runs,
+    comparison_jobs,
     exported_comparison,
     extend_comparison,
     find_comparison,
     shrink_comparison,
 )
 from ingestion.dataset.comparison.comparison import (
+    NOT_ASKED,
     CellPlace,
     Comparison,
+    ComparisonCell,
     columns_of,
     outdated_columns,
     present_columns,
     read_questions,
 )
 from ingestion.file_names import download_name
-from pages._compare.cell import CELL, draw_cell
-from pages._compare.earlier_comparisons import draw_naming, draw_undo, note_removed
-from pages._compare.new_comparison import COMPARISON, shown_columns
-from pages._compare.table import draw_table
+from pages._compare.cell import CELL, draw_cell, short_language
+from pages._compare.earlier_comparisons import UNDO, draw_naming, note_removed
+from pages._compare.new_comparison import COMPARISON, draw_column_choice, kind_name, shown_columns
 from pages._shared import resources
-from pages._shared.elements import act_button, base_address, draw_download, draw_heading, open_in_address
+from pages._shared.elements import act_button, base_address, draw_download, draw_heading, draw_way_back, open_in_address
 from pages._shared.errors import show_errors
-from pages._shared.filter_widgets import WORDING, draw_filters, offered_values
-from pages._shared.interface_language import _
-from pages._shared.jobs import draw_runs_of
+from pages._shared.filter_widgets import WORDING, draw_filters
+from pages._shared.interface_language import _, to_translate
+from pages._shared.jobs import draw_jobs
 from pages._shared.numbers_and_dates import counted, number
+from pages._shared.shown_names import page_place
 
 _POLL_SECONDS = 2.0
 # A table of six columns wants the room beside it.
 _WIDE = '<style>[data-testid="stMainBlockContainer"] { padding-inline: clamp(1rem, 2.2vw, 5rem); }</style>'
 _CELL = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})")
+_FOLDER = Path(__file__).parent
+_table = st.components.v2.component(
+    "comparison table",
+    css=(_FOLDER / "table.css").read_text(encoding="utf-8"),
+    js=(_FOLDER / "table.js").read_text(encoding="utf-8"),
+)
+_KEY = "comparison table"
+# Above the text of a cell; where it is answered there is nothing to say.
+_STATUSES = {
+    "closest passages": to_translate("Closest passage"),
+    "nothing found": to_translate("Nothing found"),
+    "failed": to_translate("Failed"),
+    NOT_ASKED: to_translate("Not asked yet"),
+    "asking": to_translate("Waiting …"),
+    "asking again": to_translate("Asking again …"),
+}
 
 
 def current_comparison() -> Comparison | None:
@@ -54,11 +74,11 @@ def draw_comparison(comparison: Comparison) -> None:
     id = comparison.id
     st.html(_WIDE)
     draw_heading(comparison.name, COMPARISON, of_page=True)
-    draw_undo(id)
-    active = [job for job in comparison_runs(resources.context(), id) if job.active]
+    draw_way_back(f"{UNDO} {id}", "restore_comparison")
+    active = [job for job in comparison_jobs(resources.context(), id) if job.active]
     _draw_acts(comparison, idle=not active)
-    draw_runs_of(lambda job: job.kind == "compare" and job.arguments.get("comparison") == id)
-    # The table follows the run; what is around it does not have to be drawn again for that.
+    draw_jobs(lambda job: job.kind == "compare" and job.arguments.get("comparison") == id)
+    # The table follows the job; what is around it does not have to be drawn again for that.
     st.fragment(_draw_cells, run_every=_POLL_SECONDS if active else None)(id)
     _draw_open_cell(comparison)
 
@@ -68,13 +88,15 @@ def _draw_cells(id: str) -> None:
     if comparison is None:
         st.rerun()
     st.caption(f"{comparison.describe(WORDING).capitalize()}.")
-    draw_table(comparison, _notes(comparison), _asking(comparison), _open_cell)
+    _draw_table(comparison, _notes(comparison), _asking(comparison))
     if CELL in st.query_params and st.session_state.pop("comparison cell clicked", False):
         # A dialog belongs to the whole page: drawn by this part it would go when the table is drawn again.
         st.rerun()
 
 
-def _open_cell(row: int, column: int) -> None:
+def _open_cell() -> None:
+    # Counted from 0.
+    row, column = map(int, st.session_state[_KEY]["opened"])
     open_in_address(CELL, f"{row}.{column}")
     st.session_state["comparison cell clicked"] = True
 
@@ -104,11 +126,11 @@ def _present(comparison: Comparison) -> frozenset[str]:
 
 
 def _asking(comparison: Comparison) -> set[CellPlace]:
-    """Return the places that runs are still to ask."""
+    """Return the places that jobs are still to ask."""
     left = set(comparison.open_places)
     return {
         (question, column)
-        for job in comparison_runs(resources.context(), comparison.id)
+        for job in comparison_jobs(resources.context(), comparison.id)
         if job.active
         for question in job.arguments["questions"]
         for column in job.arguments["columns"]
@@ -165,23 +187,14 @@ def _draw_additions(comparison: Comparison) -> None:
     questions = read_questions(st.text_area(_("Questions, one per line"), key=f"{key} questions", height=100))
     snapshot = resources.engine().collection.snapshot()
     with show_errors():
-        by_document = comparison.by == "document"
         wanted = comparison.wanted
-        if by_document:
+        if comparison.by == "document":
             with st.expander(_("Filters"), icon=":material/filter_alt:"):
                 wanted = draw_filters(f"{key} filter", snapshot.facets)
         known = {column.key for column in comparison.columns}
         found = tuple(one for one in columns_of(comparison.by, wanted, snapshot) if one.key not in known)
-        labels = shown_columns(comparison.by, found)
-        kind, place = _("Documents") if by_document else _("Countries"), f"{key} columns {hash(found)}"
-        picked = st.multiselect(
-            kind,
-            offered_values(kind, list(labels), labels.__getitem__, place, st.session_state.get(place, [])),
-            format_func=labels.__getitem__,
-            key=place,
-            placeholder=_("Choose from {n}").format(n=number(len(found))) if found else _("No other matches"),
-            disabled=not found,
-        )
+        placeholder = _("Choose from {n}").format(n=number(len(found))) if found else _("No other matches")
+        picked = draw_column_choice(f"{key} columns", found, comparison.by, kind_name(comparison.by), placeholder)
         if act_button(
             "extend_comparison",
             _("Add and ask"),
@@ -236,6 +249,47 @@ def _shrink(id: str, what: Literal["question", "column"]) -> None:
     if not chosen:
         return
     with show_errors():
-        said = _("Question removed.") if what == "question" else _("Column removed.")
-        note_removed(said, shrink_comparison(resources.context(), id, **{what: chosen}))
+        said = to_translate("Question removed.") if what == "question" else to_translate("Column removed.")
+        note_removed(f"{UNDO} {id}", said, shrink_comparison(resources.context(), id, **{what: chosen}))
         open_in_address(CELL)
+
+
+def _draw_table(comparison: Comparison, notes: Mapping[str, str], asking: Collection[CellPlace]) -> None:
+    """Draw the cells of a comparison.
+
+    `notes` are notes on columns by their keys, `asking` the places that a job is still to ask.
+    """
+    rows = [
+        {
+            "question": question,
+            "cells": [
+                _shown(comparison.cells.get((question, column.key)), waiting=(question, column.key) in asking)
+                for column in comparison.columns
+            ],
+        }
+        for question in comparison.questions
+    ]
+    labels = shown_columns(comparison.by, comparison.columns)
+    columns = [{"label": label, "note": notes.get(key, "")} for key, label in labels.items()]
+    _table(
+        key=_KEY,
+        data={"label": comparison.name, "question": _("Question"), "columns": columns, "rows": rows},
+        on_opened_change=_open_cell,
+    )
+
+
+def _shown(cell: ComparisonCell | None, *, waiting: bool) -> dict[str, str]:
+    """Return a cell's status with its words, its text, and a note on its source or on the search."""
+    if cell is None or (waiting and cell.status == "failed"):
+        return _told("asking" if waiting else NOT_ASKED)
+    status = "asking again" if waiting else cell.status
+    if cell.status == "nothing found":
+        return _told(status, note=cell.effort.describe(WORDING))
+    others = len(cell.evidence) - 1
+    more = counted("{n} more quote", "{n} more quotes", others) if others > 0 else ""
+    note = "; ".join(filter(None, (cell.source(page_place), more)))
+    return _told(status, cell.short, note) | {"language": short_language(cell)}
+
+
+def _told(status: str, text: str = "", note: str = "") -> dict[str, str]:
+    return {"status": status, "label": _(_STATUSES.get(status, "")), "text": text, "note": note}

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from ingestion.acts.corrections import agree, correction_history, describe_records, undo
+from ingestion.acts.corrections import correction_history, describe_records, undo
 from ingestion.records.document_corrections import Correction, standing
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import field_values, shown_values, unchecked_fields
 from ingestion.types.description import FieldName
 from pages._admin.evidence import draw_quality
 from pages._admin.field_editor import draw_value
-from pages._library.correction import draw_correction, draw_done, forget_done, note_done
+from pages._library.correction import agree_with, draw_correction, draw_done, forget_done
 from pages._library.erasure import confirm_deletion
 from pages._shared import resources
 from pages._shared.elements import act_button, known_author
@@ -50,7 +50,7 @@ def draw_details(document: DocumentRecord) -> None:
             key="agree all",
             help=_("Confirm all values that were extracted automatically"),
         ):
-            _agree(document, unchecked)
+            agree_with([document.source], unchecked)
         if act_button(
             "queue_erasure",
             _(":red[Delete this document]"),
@@ -94,14 +94,7 @@ def _draw_values(document: DocumentRecord, described: SourceRecord, unchecked: S
                 type="tertiary",
                 help=_("This value is correct"),
             ):
-                _agree(document, [field])
-
-
-def _agree(document: DocumentRecord, fields: Sequence[FieldName]) -> None:
-    with show_errors():
-        entered = agree(resources.context(), [document.source], known_author(), fields)
-        note_done([document.source], entered, counted("{n} value confirmed.", "{n} values confirmed.", len(entered)))
-        st.rerun()
+                agree_with([document.source], [field])
 
 
 def _draw_justification(document: DocumentRecord, described: SourceRecord) -> None:
@@ -133,14 +126,10 @@ def _draw_history(document: DocumentRecord) -> None:
                     type="tertiary",
                     help=_("Return to the previous value"),
                 ):
-                    _undo(document, one)
-
-
-def _undo(document: DocumentRecord, one: Correction) -> None:
-    with show_errors():
-        undo(resources.context(), [document.source], known_author(), one.field, batch=one.batch)
-        forget_done(one.batch)
-        st.rerun()
+                    with show_errors():
+                        undo(resources.context(), [document.source], known_author(), one.field, batch=one.batch)
+                        forget_done(one.batch)
+                        st.rerun()
 
 
 def _entry(one: Correction) -> str:

@@ -10,6 +10,7 @@ from pages._document.open_document import outline_of, page_of, paged_text
 from pages._document.places import draw_places
 from pages._shared import resources
 from pages._shared.badges import tier_words
+from pages._shared.elements import draw_more
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted, number
@@ -109,14 +110,8 @@ def _draw_find(document: DocumentRecord, place: DocumentPlace) -> None:
     ]
     draw_places(listed, _("Results"), f"document matches {document.document_id}")
     if left:
-        st.button(
-            counted("Show {n} more result", "Show {n} more results", min(left, _PORTION)),
-            key=f"document more {document.document_id}",
-            icon=":material/expand_more:",
-            type="tertiary",
-            on_click=st.session_state.update,
-            args=({key: len(found.first) + _PORTION},),
-        )
+        label = counted("Show {n} more result", "Show {n} more results", min(left, _PORTION))
+        draw_more(key, label, len(found.first) + _PORTION)
 
 
 def _draw_passages(document: DocumentRecord, place: DocumentPlace) -> None:

@@ -115,7 +115,7 @@ def _draw_turning(document: DocumentRecord, place: DocumentPlace, page: int) -> 
         1,
         document.pages,
         key=_NUMBER,
-        on_change=when_changed(_NUMBER, page, _turn_to_number, place),
+        on_change=when_changed(_NUMBER, page, lambda: go_to(replace(place, page=int(st.session_state[_NUMBER])))),
         width=120,
     )
     _draw_turn(_("Next"), "document next", ":material/chevron_right:", place, page + 1, disabled=page >= document.pages)
@@ -123,7 +123,3 @@ def _draw_turning(document: DocumentRecord, place: DocumentPlace, page: int) -> 
 
 def _draw_turn(label: str, key: str, icon: str, place: DocumentPlace, page: int, *, disabled: bool) -> None:
     st.button(label, icon=icon, key=key, disabled=disabled, on_click=go_to, args=(replace(place, page=page),))
-
-
-def _turn_to_number(place: DocumentPlace) -> None:
-    go_to(replace(place, page=int(st.session_state[_NUMBER])))

@@ -8,14 +8,12 @@ import streamlit as st
 
 from ingestion.acts.evaluation import (
     exported_feedback,
-    is_kept_answer,
-    keep_answer,
     list_feedback,
-    remove_questions,
 )
+from pages._ask.rating import draw_keeping, draw_kept
 from pages._evaluation.editor import edit_question
 from pages._shared import resources
-from pages._shared.elements import act_button, draw_download
+from pages._shared.elements import act_button, draw_download, draw_more
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
@@ -24,7 +22,6 @@ from pages._shared.numbers_and_dates import moment, number
 from rag_engine.answering.reference_list import references_of
 from rag_engine.conversations.feedback import RatedAnswer
 from rag_engine.conversations.reply import Reply
-from rag_engine.evaluation.answers.test_questions import answer_id
 
 # Ratings drawn at once.
 _SHOWN = 30
@@ -52,7 +49,7 @@ def draw_feedback() -> None:
                 _draw_rating(one)
         if len(shown) > most:
             label = _("Show more ratings ({n})").format(n=number(len(shown) - most))
-            st.button(label, icon=":material/expand_more:", type="tertiary", on_click=_show_more, key="more ratings")
+            draw_more(_MOST, label, most + _SHOWN)
 
 
 def _draw_filter(found: Sequence[RatedAnswer]) -> list[RatedAnswer]:
@@ -92,22 +89,10 @@ def _draw_rating(one: RatedAnswer) -> None:
                 icon=":material/forum:",
                 query_params={"conversation": one.conversation, "asked": one.asked},
             )
-        if is_kept_answer(resources.context(), one.conversation, one.asked):
-            st.caption(_(":material/check: Kept as a test question"), width="content")
-            if act_button("remove_questions", _("Undo"), key=f"unkeep {key}", icon=":material/undo:", type="tertiary"):
-                remove_questions(resources.context(), [answer_id(one.conversation, one.asked)])
-                st.rerun()
-        elif one.rating.good and (one.cites or one.refused):
-            if act_button(
-                "keep_answer",
-                _("Keep as a test question"),
-                key=f"keep {key}",
-                icon=":material/fact_check:",
-                type="tertiary",
-            ):
-                with show_errors():
-                    keep_answer(resources.context(), one.conversation, one.asked)
-                    st.rerun()
+        if draw_kept(one.conversation, one.asked, key):
+            return
+        if one.rating.good and (one.cites or one.refused):
+            draw_keeping(one.conversation, one.asked, key, refused=one.refused)
         elif act_button(
             "put_question",
             _("Write a test question"),
@@ -126,7 +111,3 @@ def _draw_reply(reply: Reply) -> None:
         for cited in references_of(reply.citations):
             marks = "".join(f"[{n}]" for n in cited.numbers)
             st.caption(escape(f"{marks} {cited.describe(WORDING)}"))
-
-
-def _show_more() -> None:
-    st.session_state[_MOST] += _SHOWN

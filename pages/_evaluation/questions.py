@@ -9,7 +9,6 @@ from textwrap import shorten
 import streamlit as st
 
 from ingestion.acts.evaluation import (
-    RemovedQuestion,
     exported_questions,
     good_answers,
     import_questions,
@@ -18,15 +17,15 @@ from ingestion.acts.evaluation import (
     restore_questions,
 )
 from pages._admin.evidence import page_link
-from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._evaluation.editor import edit_question
 from pages._shared import resources
-from pages._shared.elements import act_button, draw_download, in_own_place
-from pages._shared.errors import show_errors
+from pages._shared.elements import act_button, draw_download, draw_more, draw_way_back, keep_way_back
+from pages._shared.errors import show_errors, showing_errors
 from pages._shared.filter_widgets import display_text, filter_label
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape, quoted
 from pages._shared.numbers_and_dates import counted, number
+from pages._uploads.uploader import draw_preview_uploader, leave, stored_preview
 from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.answers.test_questions import read_test_questions
 from rag_engine.filters import Filter
@@ -36,7 +35,7 @@ from rag_engine.text.folding import fold
 _SHOWN = 20
 # Characters of a quote that are shown.
 _QUOTED = 280
-_MOST, _REMOVED, _KEPT = "test questions shown", "test questions removed", "test questions kept"
+_MOST, _UNDO = "test questions shown", "test questions undo"
 _IMPORT = "test questions import"
 
 
@@ -45,7 +44,7 @@ def draw_questions() -> None:
     with show_errors():
         questions = read_test_questions(resources.workspace())
         _draw_additions(questions)
-        _draw_undo()
+        draw_way_back(_UNDO, "put_question")
         if not questions:
             st.info(
                 _(
@@ -74,7 +73,13 @@ def _draw_additions(questions: Sequence[AnswerQuestion]) -> None:
         good = good_answers(resources.context())
         if good:
             label = counted("Keep {n} answer rated good", "Keep {n} answers rated good", len(good))
-            act_button("keep_good_answers", label, key="keep good", icon=":material/thumb_up:", on_click=_keep_good)
+            act_button(
+                "keep_good_answers",
+                label,
+                key="keep good",
+                icon=":material/thumb_up:",
+                on_click=showing_errors(_keep_good),
+            )
         with st.popover(_("Import"), icon=":material/upload:", type="tertiary"):
             _draw_import()
         if questions:
@@ -84,7 +89,7 @@ def _draw_additions(questions: Sequence[AnswerQuestion]) -> None:
 
 
 def _draw_import() -> None:
-    file = draw_uploader(_IMPORT, _("Questions, one JSON object a line"), ["jsonl"])
+    file = draw_preview_uploader(_IMPORT, _("Questions, one JSON object a line"), ["jsonl"])
     st.caption(_("The format of “Export”; a question with a known id replaces that one."))
     if file is not None and act_button(
         "import_questions", _("Import questions"), key="import", icon=":material/upload:"
@@ -100,35 +105,9 @@ def _draw_import() -> None:
 
 
 def _keep_good() -> None:
-    with show_errors():
-        kept = keep_good_answers(resources.context())
-        st.session_state[_KEPT] = [one.id for one in kept]
-        st.session_state.pop(_REMOVED, None)
-
-
-@in_own_place
-def _draw_undo() -> None:
-    """Draw the way back of what was removed last, or kept in bulk."""
-    removed: Sequence[RemovedQuestion] = st.session_state.get(_REMOVED, ())
-    kept: Sequence[str] = st.session_state.get(_KEPT, ())
-    if not removed and not kept:
-        return
-    words = (
-        counted("{n} question removed.", "{n} questions removed.", len(removed))
-        if removed
-        else counted("{n} question kept.", "{n} questions kept.", len(kept))
-    )
-    with st.container(horizontal=True, vertical_alignment="center", key="test-questions-undo"):
-        st.caption(words, width="content")
-        act_button(
-            "put_question", _("Undo"), key="undo question", icon=":material/undo:", type="tertiary", on_click=_undo
-        )
-
-
-def _undo() -> None:
-    with show_errors():
-        restore_questions(resources.context(), st.session_state.pop(_REMOVED, ()))
-        remove_questions(resources.context(), st.session_state.pop(_KEPT, ()))
+    kept = [one.id for one in keep_good_answers(resources.context())]
+    told = counted("{n} question kept.", "{n} questions kept.", len(kept))
+    keep_way_back(_UNDO, told, lambda: remove_questions(resources.context(), kept))
 
 
 def _draw_list(questions: Sequence[AnswerQuestion]) -> None:
@@ -153,7 +132,7 @@ def _draw_list(questions: Sequence[AnswerQuestion]) -> None:
             _draw_question(question, files)
     if len(found) > most:
         label = _("Show more questions ({n})").format(n=number(len(found) - most))
-        st.button(label, icon=":material/expand_more:", type="tertiary", on_click=_show_more, key="more questions")
+        draw_more(_MOST, label, most + _SHOWN)
 
 
 def _draw_question(question: AnswerQuestion, files: Mapping[str, str]) -> None:
@@ -177,16 +156,11 @@ def _draw_question(question: AnswerQuestion, files: Mapping[str, str]) -> None:
             key=f"remove {question.id}",
             icon=":material/delete:",
             type="tertiary",
-            on_click=_remove,
-            args=(question.id,),
+            on_click=showing_errors(_remove, question.id),
         )
 
 
 def _remove(id: str) -> None:
-    with show_errors():
-        st.session_state[_REMOVED] = remove_questions(resources.context(), [id])
-        st.session_state.pop(_KEPT, None)
-
-
-def _show_more() -> None:
-    st.session_state[_MOST] += _SHOWN
+    removed = remove_questions(resources.context(), [id])
+    told = counted("{n} question removed.", "{n} questions removed.", len(removed))
+    keep_way_back(_UNDO, told, lambda: restore_questions(resources.context(), removed))

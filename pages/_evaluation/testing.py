@@ -1,4 +1,4 @@
-"""Test now: asking every test question, with the progress of the run."""
+"""Test now: asking every test question, with the progress of the job."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pages._shared import resources
 from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, to_translate
-from pages._shared.jobs import draw_runs_of
+from pages._shared.jobs import draw_jobs
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted
 from rag_engine.evaluation.answers.judging import JUDGED_METRICS
@@ -28,7 +28,7 @@ _FIGURES = {
 
 
 def draw_testing() -> None:
-    """Draw the button that asks every test question, and the run that does so."""
+    """Draw the button that asks every test question, and the job that does so."""
     with show_errors():
         questions = read_test_questions(resources.workspace())
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -46,8 +46,8 @@ def draw_testing() -> None:
                 st.rerun()
             with st.popover(_("With a judge"), icon=":material/gavel:", type="tertiary"):
                 _draw_judge()
-    draw_runs_of(_is_test)
-    latest = next((job for job in resources.jobs().runs() if _is_test(job) and not job.active), None)
+    draw_jobs(_is_test)
+    latest = next((job for job in resources.jobs().latest() if _is_test(job) and not job.active), None)
     if latest is not None and latest.status == "done" and latest.message:
         st.caption(_(":material/info: Last test: {message}").format(message=escape(latest.message)))
 

@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from ingestion.acts.corrections import correct, describe_records, undo, vocabulary
+from ingestion.acts.corrections import agree, correct, describe_records, undo, vocabulary
 from ingestion.records.document_corrections import Correction
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import shown_values
@@ -36,6 +36,14 @@ def note_done(sources: Sequence[str], entered: Sequence[Correction], what: str) 
     """Have the page say what was done to documents, with the button to undo just that."""
     if entered:
         st.session_state[_DONE] = tuple(sources), entered[0].batch, what
+
+
+def agree_with(sources: Sequence[str], fields: Sequence[FieldName] = ()) -> None:
+    """Confirm the extracted values of documents, those of the fields or all, and have the page say so."""
+    with show_errors():
+        entered = agree(resources.context(), sources, known_author(), fields)
+        note_done(sources, entered, counted("{n} value confirmed.", "{n} values confirmed.", len(entered)))
+        st.rerun()
 
 
 def forget_done(batch: str) -> None:

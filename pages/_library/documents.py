@@ -1,4 +1,4 @@
-"""Table of the documents: its columns, the words that narrow it, and what a click on a title opens."""
+"""Table of the documents: columns, words that narrow it, what a click opens, acts on the chosen rows."""
 
 from __future__ import annotations
 
@@ -10,28 +10,31 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from ingestion.acts.corrections import describe_records
 from ingestion.acts.library import choose_columns, chosen_columns
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import unchecked_fields
+from pages._library.correction import agree_with, draw_correction, draw_done
+from pages._library.erasure import confirm_deletion
 from pages._shared import resources
+from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import display_text
+from pages._shared.frame import TABLE_SECONDS, show_opened
 from pages._shared.interface_language import _, to_translate
-from pages._shared.numbers_and_dates import counted, known_date
+from pages._shared.numbers_and_dates import counted, known_date, number
 from pages._shared.shown_names import shown_name
+from rag_engine.filters import DOCUMENT
 from rag_engine.text.excerpt import shortened
 from rag_engine.types.document import UNDATED, DocumentRecord
-from rag_engine.viewer.address import DOCUMENT
+from rag_engine.viewer import address
 from rag_engine.viewer.find import find_documents
+
+_WORDS, _UNCHECKED = "library words", "library unchecked"
 
 
 def _listed(name: str, values: Iterable[str]) -> str:
     return ", ".join(display_text(name, value) for value in values)
-
-
-def _language(document: DocumentRecord) -> str:
-    language = document.metadata.language
-    return display_text("language", language) if language else ""
 
 
 # The columns by their English names, under which those chosen are kept.
@@ -42,7 +45,10 @@ _CHOSEN = "library columns"
 VERSION = to_translate("Version")
 _COLUMNS: Mapping[str, tuple[Callable[[DocumentRecord], str | int], int]] = {
     to_translate("Year"): (lambda one: str(one.metadata.year or ""), 55),
-    to_translate("Language"): (_language, 85),
+    to_translate("Language"): (
+        lambda one: display_text("language", one.metadata.language) if one.metadata.language else "",
+        85,
+    ),
     to_translate("Type"): (lambda one: shown_name(one.metadata.document_type), 95),
     to_translate("Hazard"): (lambda one: _listed("hazard", one.metadata.hazards), 110),
     to_translate("Level"): (lambda one: shown_name(one.metadata.geographical_level), 110),
@@ -155,7 +161,7 @@ def draw_table(
     selection = table["selection"]
     for row, column in selection["cells"]:
         if column == TITLE:
-            st.switch_page("pages/document.py", query_params={DOCUMENT: documents[row].document_id})
+            st.switch_page("pages/document.py", query_params={address.DOCUMENT: documents[row].document_id})
     return [documents[row] for row in selection["rows"]]
 
 
@@ -204,3 +210,70 @@ def _row(
         else:
             row[name] = _COLUMNS[name][0](document)
     return row
+
+
+def draw_selection(chosen: Sequence[DocumentRecord], described: Mapping[int, SourceRecord]) -> None:
+    """Draw the acts on the selected documents."""
+    unchecked = sum(len(unchecked_fields(described[one.key])) for one in chosen)
+    with st.container(horizontal=True, vertical_alignment="center", key="library selection"):
+        hint = _(":small[Select rows to correct, ask or delete them.]")
+        selected = counted("**{n} selected**", "**{n} selected**", len(chosen))
+        st.markdown(selected if chosen else hint, width="content")
+        none = not chosen
+        if act_button("correct", _("Correct"), icon=":material/edit:", key="correct selected", disabled=none):
+            draw_correction(chosen)
+        label = counted("Agree with {n} value", "Agree with {n} values", unchecked) if unchecked else _("Agree")
+        if act_button("agree", label, icon=":material/done_all:", key="agree selected", disabled=not unchecked,
+                     help=_("Confirm all values of these documents that were extracted automatically")):  # fmt: skip
+            agree_with([one.source for one in chosen])
+        if st.button(_("Ask only these"), icon=":material/forum:", key="ask selected", disabled=none):
+            st.switch_page("pages/ask.py", query_params={DOCUMENT: [one.document_id for one in chosen]})
+        if act_button(
+            "queue_erasure",
+            _(":red[Delete]") if chosen else _("Delete"),
+            icon=":material/delete:",
+            key="delete selected",
+            disabled=none,
+        ):
+            confirm_deletion(chosen)
+
+
+def draw_documents(documents: Sequence[DocumentRecord], total: int) -> None:
+    """Draw a table of the documents that the filters allow, below their search and count.
+
+    `total` counts the documents of the collection. The table comes first, since the elements above it need its
+    selection.
+    """
+    found = find(documents, str(st.session_state.get(_WORDS, "")))
+    described = dict(zip((one.key for one in documents), describe_records(resources.context(), documents), strict=True))
+    only = st.session_state.get(_UNCHECKED, False)
+    shown = [
+        one
+        for one in documents
+        if (found is None or one.key in found) and (not only or unchecked_fields(described[one.key]))
+    ]
+    with st.container(key="library documents"):
+        above = st.container(key="library above")
+        chosen = draw_table(shown, described, columns_in_use(), found) if shown else []
+    show_opened(TABLE_SECONDS)
+    with above:
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            st.text_input(
+                _("Search"),
+                key=_WORDS,
+                placeholder=_("Words in titles, authorities, descriptions and texts"),
+                icon=":material/search:",
+            )
+            draw_columns()
+            st.toggle(_("Only with unchecked values"), key=_UNCHECKED)
+        st.caption(
+            counted(
+                "{shown} of {n} document. Click a title to open the document.",
+                "{shown} of {n} documents. Click a title to open the document.",
+                total,
+                shown=number(len(shown)),
+            )
+        )
+        draw_done()
+        if shown:
+            draw_selection(chosen, described)

@@ -8,8 +8,7 @@ import streamlit as st
 
 from ingestion.acts.documents import UNDO_SECONDS, queue_erasure, sources_erased_with
 from pages._shared import resources
-from pages._shared.elements import act_button, draw_author, open_in_address, translated_dialog
-from pages._shared.errors import show_errors
+from pages._shared.elements import draw_author, draw_confirmation, open_in_address, translated_dialog
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, duration
@@ -54,15 +53,13 @@ def confirm_deletion(documents: Sequence[DocumentRecord]) -> None:
         )
         author = draw_author()
         note = st.text_input(_("Reason"), key="delete note", max_chars=1000)
-    with st.container(horizontal=True):
-        several = counted("Delete {n} document", "Delete {n} documents", len(documents))
-        label = _("Delete") if len(documents) == 1 else several
-        if act_button("queue_erasure", label, key="delete confirmed", type="primary", icon=":material/delete:"):
-            with show_errors():
-                # By their sources: two documents of one content have the same id.
-                sources = [one.source for one in documents]
-                queue_erasure(resources.context(), sources, author, note, redact=redact, undo_seconds=UNDO_SECONDS)
-                open_in_address(DOCUMENT)
-                st.rerun()
-        if st.button(_("Cancel"), key="delete refused"):
-            st.rerun()
+
+    def deleted() -> None:
+        # By their sources: two documents of one content have the same id.
+        sources = [one.source for one in documents]
+        queue_erasure(resources.context(), sources, author, note, redact=redact, undo_seconds=UNDO_SECONDS)
+        open_in_address(DOCUMENT)
+
+    several = counted("Delete {n} document", "Delete {n} documents", len(documents))
+    label = _("Delete") if len(documents) == 1 else several
+    draw_confirmation("queue_erasure", label, "delete", deleted, ":material/delete:")

@@ -13,7 +13,7 @@ from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted
-from pages._uploads.bounds import let_go, offer_upload
+from pages._uploads.uploader import draw_uploader, empty_uploader
 from rag_engine.types.document import DocumentRecord
 
 _OPENED = "library adding was opened"
@@ -31,21 +31,10 @@ def draw_adding(*, expanded: bool) -> None:
 
 def _draw_upload() -> None:
     """Draw the place where files are dropped, and queue them for addition."""
-    # A new key for each batch empties the widget once its files are handed on.
-    batch = st.session_state.setdefault("upload batch", 0)
     draw_upload_limit()
-    why = why_disabled("queue_uploads")
-    if why is None:
-        offer_upload()
-    files = st.file_uploader(
-        _("Files to add"),
-        type=UPLOAD_SUFFIXES,
-        accept_multiple_files=True,
-        key=f"upload {batch}",
-        label_visibility="collapsed",
-        disabled=why is not None,
-    )
-    if why:
+    options = {"accept_multiple_files": True, "label_visibility": "collapsed"}
+    files = draw_uploader("library", "queue_uploads", _("Files to add"), UPLOAD_SUFFIXES, **options)
+    if why := why_disabled("queue_uploads"):
         st.caption(why)
     for name in (file.name for file in files if is_too_long(file.name)):
         shortened = _("A name is too long for the disk; its file is kept as {name}").format(name=safe_name(name))
@@ -63,9 +52,7 @@ def _draw_upload() -> None:
                 replaces=replaces.source if replaces else "",
                 again=again,
             )
-            let_go(f"upload {batch}")
-            st.session_state["upload batch"] = batch + 1
-            st.rerun()
+            empty_uploader("library")
 
 
 def _choose_replaced() -> DocumentRecord | None:

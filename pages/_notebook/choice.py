@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import streamlit as st
 
-from pages._ask.conversations import SHARE
 from pages._shared import resources
-from pages._shared.elements import draw_way_back, keep_way_back, open_in_address, when_changed
+from pages._shared.elements import (
+    draw_renaming,
+    draw_sharing,
+    draw_way_back,
+    keep_way_back,
+    open_in_address,
+    when_changed,
+)
 from pages._shared.errors import show_errors
 from pages._shared.frame import show_opened
 from pages._shared.interface_language import _, to_translate
@@ -48,7 +53,9 @@ def draw_choice(workspace: Path) -> Notebook:
             list(notebooks),
             key=_CHOSEN,
             format_func=lambda one: f"{notebook_name(notebooks[one])} ({number(len(notebooks[one].entries))})",
-            on_change=when_changed(_CHOSEN, st.session_state[_CHOSEN], _follow),
+            on_change=when_changed(
+                _CHOSEN, st.session_state[_CHOSEN], lambda: open_in_address("notebook", st.session_state[_CHOSEN])
+            ),
             persist_state="session",
             width=340,
         )
@@ -63,35 +70,38 @@ def draw_choice(workspace: Path) -> Notebook:
                 _(":material/group: Shared by {name}. You can read it.").format(name=escape(notebook.shared_by)),
                 width="content",
             )
-        if not own:
-            return notebook
-        key = f"notebook shared {notebook.id}"
-        st.toggle(
-            _(SHARE),
-            bool(notebook.shared_by),
-            key=key,
-            help=_("Others can read it, and cannot change it."),
-            on_change=when_changed(key, bool(notebook.shared_by), _share, workspace, notebook.id, key),
-        )
-        with st.popover(_("Rename"), icon=":material/edit:", type="tertiary", key=_RENAMING, on_change="rerun"):
-            st.text_input(_("New name"), notebook_name(notebook), key=f"{_RENAMED} {notebook.id}")
-            st.button(_("Rename"), key="notebook rename", on_click=_rename, args=(workspace, notebook.id))
-        if notebook.id != default.id:
-            with st.popover(_("Delete"), icon=":material/delete:", type="tertiary"):
-                st.markdown(_("With all its entries. Conversations and documents stay as they are."))
-                st.button(
-                    _("Delete this notebook"),
-                    icon=":material/delete:",
-                    type="primary",
-                    key="delete notebook",
-                    on_click=_delete,
-                    args=(workspace, notebook.id),
-                )
+        if own:
+            _draw_acts(workspace, notebook, removable=notebook.id != default.id)
     return notebook
 
 
-def _follow() -> None:
-    open_in_address("notebook", st.session_state[_CHOSEN])
+def _draw_acts(workspace: Path, notebook: Notebook, *, removable: bool) -> None:
+    """Draw the sharing, renaming and deletion of the person's notebook."""
+    person = resources.person()
+    draw_sharing(
+        f"notebook shared {notebook.id}",
+        _("Others can read it, and cannot change it."),
+        lambda shared: share_notebook(workspace, notebook.id, person, shared=shared),
+        shared=bool(notebook.shared_by),
+    )
+    with st.popover(_("Rename"), icon=":material/edit:", type="tertiary", key=_RENAMING, on_change="rerun"):
+        draw_renaming(
+            notebook_name(notebook),
+            f"{_RENAMED} {notebook.id}",
+            _RENAMING,
+            lambda name: rename_notebook(workspace, notebook.id, name, person),
+        )
+    if removable:
+        with st.popover(_("Delete"), icon=":material/delete:", type="tertiary"):
+            st.markdown(_("With all its entries. Conversations and documents stay as they are."))
+            st.button(
+                _("Delete this notebook"),
+                icon=":material/delete:",
+                type="primary",
+                key="delete notebook",
+                on_click=_delete,
+                args=(workspace, notebook.id),
+            )
 
 
 def _create(workspace: Path) -> None:
@@ -102,26 +112,15 @@ def _create(workspace: Path) -> None:
         open_in_address("notebook", created.id)
 
 
-def _rename(workspace: Path, id: str) -> None:
-    with show_errors():
-        rename_notebook(workspace, id, st.session_state[f"{_RENAMED} {id}"], resources.person())
-        st.session_state[_RENAMING] = False
-
-
 def _delete(workspace: Path, id: str) -> None:
     with show_errors():
         deleted = delete_notebook(workspace, id, resources.person())
         if deleted is not None:
+
+            def restored() -> None:
+                open_in_address("notebook", restore_notebook(workspace, deleted, resources.person()).id)
+
             title = escape(notebook_name(deleted))
-            keep_way_back(_UNDO, to_translate("Deleted “{title}”."), partial(_restore, workspace, deleted), title=title)
+            keep_way_back(_UNDO, to_translate("Deleted “{title}”."), restored, title=title)
         open_in_address("notebook")
         del st.session_state[_CHOSEN]
-
-
-def _restore(workspace: Path, deleted: Notebook) -> None:
-    open_in_address("notebook", restore_notebook(workspace, deleted, resources.person()).id)
-
-
-def _share(workspace: Path, id: str, key: str) -> None:
-    with show_errors():
-        share_notebook(workspace, id, resources.person(), shared=st.session_state[key])

@@ -1,4 +1,4 @@
-"""Entries of a notebook: filtered by tag, in the order that a person gives them, and exported."""
+"""Entries of a notebook: filtered by tag, ordered, annotated and exported."""
 
 from __future__ import annotations
 
@@ -6,24 +6,41 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages._notebook.entry import draw_entry, draw_note, draw_origin
+from pages._ask.form import draw_records
 from pages._shared import resources
-from pages._shared.elements import draw_way_back, keep_way_back
-from pages._shared.errors import show_errors
+from pages._shared.accessibility import draw_quotations, in_language
+from pages._shared.elements import draw_more, draw_way_back, keep_way_back
+from pages._shared.errors import show_errors, showing_errors
 from pages._shared.exports import draw_exports
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
-from pages._shared.markdown import escape
-from pages._shared.numbers_and_dates import counted, number
-from pages._shared.shown_names import notebook_name
+from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, quoted
+from pages._shared.numbers_and_dates import counted, moment, number
+from pages._shared.shown_names import notebook_name, page_place, title_place
+from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
+from rag_engine.answering.reference_list import references_of
 from rag_engine.conversations.person import owns
+from rag_engine.conversations.reply import Reply
+from rag_engine.conversations.store import is_kept
 from rag_engine.engine import Engine
-from rag_engine.notebook.notebook import Notebook, NotebookEntry, with_entry, with_entry_moved, without_entry
+from rag_engine.notebook.notebook import (
+    Notebook,
+    NotebookEntry,
+    read_tags,
+    with_entry,
+    with_entry_moved,
+    with_note,
+    without_entry,
+)
 from rag_engine.notebook.store import change_notebook
-from rag_engine.takeaway.exported_text import ExportedText, export_notebook
+from rag_engine.passage_search.passage_query import PassageQuery
+from rag_engine.takeaway.exported_text import ExportedText, export_notebook, missing_documents, reply_notes
+from rag_engine.types.answer import Citation
+from rag_engine.viewer.address import DocumentPlace
 
 # Entries drawn at once: each has a dozen widgets.
 _SHOWN = 20
@@ -85,8 +102,7 @@ def _draw_list(workspace: Path, notebook: Notebook, shown: Sequence[NotebookEntr
                 )
     if len(shown) > most:
         label = counted("Show {n} more entry", "Show {n} more entries", len(shown) - most)
-        more = {key: most + _SHOWN}
-        st.button(label, icon=":material/expand_more:", type="tertiary", on_click=st.session_state.update, args=(more,))
+        draw_more(key, label, most + _SHOWN)
 
 
 def _draw_moves(workspace: Path, id: str, entry: NotebookEntry, shown: Sequence[NotebookEntry], position: int) -> None:
@@ -106,8 +122,9 @@ def _draw_moves(workspace: Path, id: str, entry: NotebookEntry, shown: Sequence[
             type="tertiary",
             key=f"{key} {entry.id}",
             disabled=disabled,
-            on_click=_move,
-            args=(workspace, id, moved, before),
+            on_click=showing_errors(
+                change_notebook, workspace, id, partial(with_entry_moved, id=moved, before=before), resources.person()
+            ),
         )
 
 
@@ -122,14 +139,126 @@ def _remove(workspace: Path, id: str, entry: NotebookEntry) -> None:
     keep_way_back(f"notebook undo {id}", to_translate("Entry removed."), back)
 
 
-def _move(workspace: Path, id: str, moved: str, before: str) -> None:
-    with show_errors():
-        change_notebook(workspace, id, lambda one: with_entry_moved(one, moved, before), resources.person())
-
-
 def _present(engine: Engine) -> set[str]:
     return {record.document_id for record in engine.collection.documents()}
 
 
 def _exported(engine: Engine, notebook: Notebook, shown: Sequence[NotebookEntry]) -> ExportedText:
     return export_notebook(replace(notebook, name=notebook_name(notebook)), shown, _present(engine), WORDING)
+
+
+def draw_entry(entry: NotebookEntry, present: Collection[str]) -> None:
+    """Draw an entry; `present` are the ids of the documents that are still in the collection."""
+    st.markdown(f"**{escape(entry.question)}**")
+    if entry.answer is None:
+        _draw_quotes(entry.quotes, present, entry.id)
+    else:
+        _draw_answer(entry.answer, present, entry.id)
+    for title in missing_documents(entry.citations, present):
+        st.caption(_(":material/info: No longer in the collection: {title}").format(title=escape(title)))
+    if entry.note:
+        st.markdown(escape_paragraphs(entry.note))
+    if entry.tags:
+        st.markdown(" ".join(f":gray-badge[{escape(tag)}]" for tag in entry.tags))
+
+
+def _draw_quotes(quotes: tuple[Citation, ...], present: Collection[str], key: str) -> None:
+    for place, quote in enumerate(quotes):
+        with in_language(resources.document_language(quote.document_id), f"quote-{place}-{key}"):
+            st.markdown(f"> {quoted(escape(quote.quote))} {_mark(quote.n, [quote], present)}")
+    _draw_references(quotes, present)
+
+
+def _draw_answer(reply: Reply, present: Collection[str], key: str) -> None:
+    cited = {n: [one for one in reply.citations if one.n == n] for n in {one.n for one in reply.citations}}
+    # If each mark of a source has a separate citation, it leads to that one.
+    in_turn = {n: iter(of) for n, of in cited.items() if reply.text.count(f"[Source {n}]") == len(of)}
+
+    def mark(n: int) -> str:
+        return _mark(n, cited.get(n, ()), present)
+
+    def mark_in_text(n: int) -> str:
+        own = next(in_turn.get(n, iter(())), None)
+        return _mark(n, (own,), present) if own else mark(n)
+
+    if reply.generator == ExtractiveAnswerer.name:
+        documents = {citation.n: citation.document_id for citation in reply.citations}
+        draw_quotations(reply.text, lambda n: resources.document_language(documents.get(n, "")), key, mark_in_text)
+    else:
+        with in_language(resources.text_language(reply.text), f"answer-{key}"):
+            st.markdown(answer_markdown(reply.text, mark_in_text))
+    if reply.records:
+        draw_records(reply, mark)
+    _draw_references(reply.citations, present)
+    for note in reply_notes(reply, WORDING):
+        st.caption(f":material/info: {escape(note)}")
+
+
+def _draw_references(citations: Sequence[Citation], present: Collection[str]) -> None:
+    """Draw a line for each cited document, with a link to each page if several are cited."""
+    lines = []
+    for reference in references_of(citations):
+        of = [one for one in citations if one.document_id == reference.document_id]
+        marks = " ".join(_mark(n, [one for one in of if one.n == n], present) for n in reference.numbers)
+        firsts = {one.page: one for one in reversed(of)}
+        links = [f"[{page_place(one.file, page)}]({_address(one)})" for page, one in sorted(firsts.items())]
+        pages = " · ".join(links) if len(links) > 1 and reference.document_id in present else ""
+        lines.append(" · ".join(filter(None, (f"{marks} {escape(reference.describe(WORDING))}", pages))))
+    st.caption("  \n".join(lines))
+
+
+def _mark(n: int, cited: Sequence[Citation], present: Collection[str]) -> str:
+    """Return the markdown of a mark: a link to its first citation if the document is present."""
+    badge = f":green-badge[{n}]"
+    if not cited or cited[0].document_id not in present:
+        return badge
+    title = escape(title_place(cited[0].title, cited[0].file, cited[0].page))
+    return f'[{badge}]({_address(cited[0])} "{title}")'
+
+
+def _address(citation: Citation) -> str:
+    """Return the address of the page and the passage of a citation."""
+    place = DocumentPlace(citation.document_id, citation.page, (citation.start, citation.end))
+    return f"document?{urlencode(place.parameters())}"
+
+
+def draw_origin(workspace: Path, entry: NotebookEntry) -> None:
+    """Draw the time of the question, with a link to its search or its kept conversation."""
+    st.caption(moment(entry.asked), width="content")
+    if not entry.conversation:
+        st.page_link(
+            "pages/search.py",
+            label=_("Search again"),
+            icon=":material/search:",
+            query_params=PassageQuery(entry.question).parameters(),
+        )
+    elif is_kept(workspace, entry.conversation, resources.person()):
+        st.page_link(
+            "pages/ask.py",
+            label=_("Open conversation"),
+            icon=":material/forum:",
+            query_params={"conversation": entry.conversation},
+        )
+    else:
+        st.caption(_("The conversation was deleted."), width="content")
+
+
+def draw_note(workspace: Path, notebook: str, entry: NotebookEntry) -> None:
+    """Draw the button behind which note and tags are edited."""
+    note, tags = f"noted {entry.id}", f"tagged {entry.id}"
+    with st.popover(_("Note and tags"), icon=":material/edit_note:", type="tertiary", key=f"note {entry.id}"):
+        st.text_area(_("Note"), entry.note, key=note, width=460)
+        st.text_input(_("Tags"), ", ".join(entry.tags), key=tags, help=_("Separated by commas."))
+        st.button(
+            _("Save"),
+            icon=":material/check:",
+            key=f"save {entry.id}",
+            on_click=_save,
+            args=(workspace, notebook, entry.id),
+        )
+
+
+def _save(workspace: Path, notebook: str, id: str) -> None:
+    with show_errors():
+        note, tags = str(st.session_state[f"noted {id}"]).strip(), read_tags(st.session_state[f"tagged {id}"])
+        change_notebook(workspace, notebook, lambda one: with_note(one, id, note, tags), resources.person())

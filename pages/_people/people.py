@@ -12,7 +12,7 @@ from ingestion.records.audit import AuditEntry
 from ingestion.types.description import ALL_FIELDS
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_download, draw_table, when_changed, why_disabled
-from pages._shared.errors import show, show_errors
+from pages._shared.errors import show, show_errors, showing_errors
 from pages._shared.field_inputs import heading_of
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
@@ -68,14 +68,12 @@ def _draw_one(one: Person) -> None:
             format_func=_role_name,
             label_visibility="collapsed",
             width=160,
-            on_change=when_changed(key, one.role, _give, one.key, key),
+            on_change=when_changed(
+                key,
+                one.role,
+                showing_errors(lambda: set_role(resources.context(), one.key, st.session_state.pop(key))),
+            ),
         )
-
-
-def _give(address: str, key: str) -> None:
-    with show_errors():
-        role = st.session_state.pop(key)
-        set_role(resources.context(), address, role)
 
 
 def _add() -> None:

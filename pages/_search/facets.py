@@ -12,7 +12,7 @@ from functools import partial
 import streamlit as st
 
 from pages._search.open_search import go_to
-from pages._shared.elements import when_changed
+from pages._shared.elements import draw_more, when_changed
 from pages._shared.filter_widgets import (
     MANY,
     by_frequency,
@@ -133,14 +133,7 @@ def _draw_values(query: PassageQuery, name: str, counts: Mapping[str, int]) -> N
             on_change=when_changed(key, value in chosen, go_to, query.toggled(name, value)),
         )
     if len(first) < len(listed) <= MANY:
-        st.button(
-            _("Show all {n}").format(n=number(len(listed))),
-            key=f"{shown} button",
-            type="tertiary",
-            icon=":material/expand_more:",
-            on_click=st.session_state.update,
-            args=({shown: True},),
-        )
+        draw_more(shown, _("Show all {n}").format(n=number(len(listed))), len(listed))
 
 
 def _draw_years(query: PassageQuery, facets: Facets) -> None:
@@ -153,13 +146,13 @@ def _draw_years(query: PassageQuery, facets: Facets) -> None:
     key = "search years"
     drawn = tuple(sorted(min(max(year, first), last) for year in chosen))
     st.session_state[key] = drawn
-    changed = when_changed(key, drawn, _follow_years, query, (first, last))
+
+    def follow() -> None:
+        low, high = st.session_state[key]
+        go_to(query.with_values("year", () if (low, high) == (first, last) else (f"{low}-{high}",)))
+
+    changed = when_changed(key, drawn, follow)
     st.slider(_("Years"), first, last, key=key, on_change=changed)
-
-
-def _follow_years(query: PassageQuery, everything: tuple[int, int]) -> None:
-    chosen = st.session_state["search years"]
-    go_to(query.with_values("year", () if tuple(chosen) == everything else (f"{chosen[0]}-{chosen[1]}",)))
 
 
 def _draw_versions(query: PassageQuery, *, versioned: bool) -> None:

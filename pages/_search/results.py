@@ -10,24 +10,32 @@ import streamlit as st
 
 from ingestion.dataset.passage_export import PASSAGE_FORMATS, export_passages
 from ingestion.file_names import download_name
+from pages._ask.take_away import draw_adding, draw_copy
 from pages._search.open_search import first_shown, go_to, show_from
-from pages._search.passage import draw_document
+from pages._shared.accessibility import in_language
+from pages._shared.badges import badges, version_badge
 from pages._shared.elements import base_address, draw_download
 from pages._shared.errors import show, show_errors
 from pages._shared.filter_widgets import WORDING, display_text, filter_label, named_values
-from pages._shared.interface_language import _
-from pages._shared.markdown import escape
+from pages._shared.interface_language import _, ngettext
+from pages._shared.markdown import escape, faded
 from pages._shared.numbers_and_dates import counted, number
+from pages._shared.shown_names import page_place
+from rag_engine.answering.reference_list import licence_text
+from rag_engine.chunking.indexed_text import cited
 from rag_engine.engine import Engine
+from rag_engine.notebook.notebook import passage_entry
 from rag_engine.passage_search.describe import (
     describe_found,
     describe_matching,
     describe_refusal,
 )
 from rag_engine.passage_search.facet_counts import excluding_facets
-from rag_engine.passage_search.find import FoundPassages, find_passages, in_order
+from rag_engine.passage_search.find import DocumentMatches, FoundPassages, find_passages, in_order
 from rag_engine.passage_search.passage_query import PassageQuery
-from rag_engine.passage_search.passages import read_passages
+from rag_engine.passage_search.passages import MarkedPassage, citation_of, read_passages
+from rag_engine.takeaway.exported_text import plain_quotes
+from rag_engine.viewer.address import DocumentPlace
 
 # Documents on a page, and passages of each that are shown before more are asked for.
 _DOCUMENTS, _PASSAGES = 8, 2
@@ -35,6 +43,7 @@ _DOCUMENTS, _PASSAGES = 8, 2
 _FOUND = "search found"
 # Passages that a visitor keeps at most, some megabytes.
 _KEPT = 50_000
+_EXCERPT = 420
 
 
 def find(engine: Engine, query: PassageQuery) -> FoundPassages | None:
@@ -90,7 +99,9 @@ def draw_results(engine: Engine, query: PassageQuery, found: FoundPassages | Non
 
 def _draw_documents(engine: Engine, found: FoundPassages, first: int) -> None:
     groups = found.documents[first : first + _DOCUMENTS]
-    shown = [group.matches if _is_opened(group.document.key) else group.matches[:_PASSAGES] for group in groups]
+    # Documents of which all passages are asked for, in the search that is open.
+    opened = st.session_state.get(_opened_key(), set())
+    shown = [group.matches if group.document.key in opened else group.matches[:_PASSAGES] for group in groups]
     passages = {one.match.key: one for one in read_passages(engine, found, [one for some in shown for one in some])}
     for group, matches in zip(groups, shown, strict=True):
         read = [passages[match.key] for match in matches if match.key in passages]
@@ -103,18 +114,9 @@ def _draw_documents(engine: Engine, found: FoundPassages, first: int) -> None:
                         key=f"search more {group.document.key}",
                         type="tertiary",
                         icon=":material/expand_more:",
-                        on_click=_open,
-                        args=(group.document.key,),
+                        on_click=st.session_state.update,
+                        args=({_opened_key(): opened | {group.document.key}},),
                     )
-
-
-def _is_opened(document: int) -> bool:
-    """Return whether all passages of a document are asked for, in the search that is open."""
-    return document in st.session_state.get(_opened_key(), ())
-
-
-def _open(document: int) -> None:
-    st.session_state[_opened_key()] = {*st.session_state.get(_opened_key(), ()), document}
 
 
 def _opened_key() -> str:
@@ -179,3 +181,47 @@ def _draw_export(engine: Engine, found: FoundPassages) -> None:
             written = partial(export_passages, engine, found, suffix, base_address("/search"), WORDING)
             file = f"{download_name(found.query.words, 'search')}{suffix}"
             draw_download(name, written, file, f"search export {suffix}")
+
+
+def draw_document(
+    engine: Engine, query: PassageQuery, group: DocumentMatches, passages: Sequence[MarkedPassage]
+) -> None:
+    """Draw a document with those of its passages that are shown."""
+    document, metadata = group.document, group.document.metadata
+    st.markdown(f"**{escape(document.shown_title)}**")
+    known = (metadata.authority, document.file, licence_text(metadata.licence, WORDING))
+    signs = " ".join(filter(None, (version_badge(document), badges(metadata))))
+    st.caption(f"{' · '.join(escape(part) for part in known if part)}  \n{signs}")
+    for passage in passages:
+        _draw_passage(engine, query, passage)
+
+
+def _draw_passage(engine: Engine, query: PassageQuery, passage: MarkedPassage) -> None:
+    hit, document = passage.hit, passage.hit.document
+    citation = citation_of(engine, passage)
+    place = page_place(document.file, citation.page) if document.pages > 1 else ""
+    near = query.words and not passage.match.worded
+    closeness = ":gray[" + _("close in meaning") + "]" if near else ""
+    section = cited(hit.section, hit.clause)
+    parts = (f"**{escape(section)}**" if section else "", place, closeness)
+    st.markdown(" · ".join(part for part in parts if part))
+    key, language = f"found {hit.child_id}", document.metadata.language
+    with in_language(language, key):
+        st.markdown(faded(passage.excerpt(_EXCERPT)))
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{key} row"):
+        st.page_link(
+            "pages/document.py",
+            label=_("Open document"),
+            icon=":material/description:",
+            query_params=DocumentPlace(document.document_id, citation.page, passage.place).parameters(),
+        )
+        draw_adding(lambda: passage_entry(query.words, citation_of(engine, passage)), key)
+        draw_copy(
+            ngettext("Copy quote", "Copy quotes", 1),
+            ":material/format_quote:",
+            plain_quotes([citation], WORDING),
+            f"{key} quote",
+        )
+        whole = st.popover(_("Full passage"), icon=":material/article:", type="tertiary", key=f"{key} whole")
+        with whole, in_language(language, f"{key} passage"):
+            st.markdown(faded(passage.excerpt(len(hit.text))))

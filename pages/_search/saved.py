@@ -9,8 +9,8 @@ import streamlit as st
 
 from pages._search.open_search import go_to
 from pages._shared import resources
-from pages._shared.elements import draw_way_back, keep_way_back
-from pages._shared.errors import show_errors
+from pages._shared.elements import draw_renaming, draw_way_back, keep_way_back
+from pages._shared.errors import show_errors, showing_errors
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted
@@ -46,7 +46,7 @@ def draw_saved(engine: Engine, query: PassageQuery) -> None:
                 _("Save this search"), icon=":material/bookmark_add:", type="tertiary", key=_SAVING, on_change="rerun"
             ):
                 st.text_input(_("Name"), key=_NAME, placeholder=query.words[:60] or _("Name"))
-                st.button(_("Save"), key="search save button", on_click=_save, args=(workspace, query))
+                st.button(_("Save"), key="search save button", on_click=showing_errors(_save, workspace, query))
 
 
 def _draw_one(engine: Engine, workspace: Path, saved: SavedSearch, *, opened: bool) -> None:
@@ -66,45 +66,38 @@ def _draw_one(engine: Engine, workspace: Path, saved: SavedSearch, *, opened: bo
             )
             if new
             else None,
-            on_click=_run,
-            args=(workspace, saved),
+            on_click=showing_errors(_run, workspace, saved),
         )
         menu = f"search menu {saved.id}"
         with st.popover("", icon=":material/more_vert:", type="tertiary", key=menu, on_change="rerun"):
-            key = f"search rename {saved.id}"
-            st.text_input(_("New name"), saved.name, key=key)
+            person = resources.person()
             with st.container(horizontal=True):
-                st.button(_("Rename"), key=f"{key} button", on_click=_rename, args=(workspace, saved.id, key))
+                draw_renaming(
+                    saved.name,
+                    f"search rename {saved.id}",
+                    menu,
+                    lambda name: rename_search(workspace, saved.id, name, person),
+                )
                 st.button(
                     _("Delete"),
                     icon=":material/delete:",
                     key=f"search delete {saved.id}",
-                    on_click=_delete,
-                    args=(workspace, saved.id),
+                    on_click=showing_errors(_delete, workspace, saved.id),
                 )
 
 
 def _save(workspace: Path, query: PassageQuery) -> None:
-    with show_errors():
-        name = st.session_state[_NAME] or query.words[:LONGEST_NAME]
-        save_search(workspace, name, query, resources.person())
-        st.session_state[_NAME] = ""
-        st.session_state[_SAVING] = False
+    name = st.session_state[_NAME] or query.words[:LONGEST_NAME]
+    save_search(workspace, name, query, resources.person())
+    st.session_state[_NAME] = ""
+    st.session_state[_SAVING] = False
 
 
 def _run(workspace: Path, saved: SavedSearch) -> None:
-    with show_errors():
-        mark_looked(workspace, saved.id, resources.person())
-        go_to(saved.query)
-
-
-def _rename(workspace: Path, id: str, key: str) -> None:
-    with show_errors():
-        rename_search(workspace, id, st.session_state[key], resources.person())
-        st.session_state[f"search menu {id}"] = False
+    mark_looked(workspace, saved.id, resources.person())
+    go_to(saved.query)
 
 
 def _delete(workspace: Path, id: str) -> None:
-    with show_errors():
-        deleted = delete_search(workspace, id, resources.person())
-        keep_way_back(_UNDO, to_translate("Search deleted."), partial(restore_search, workspace, deleted))
+    deleted = delete_search(workspace, id, resources.person())
+    keep_way_back(_UNDO, to_translate("Search deleted."), partial(restore_search, workspace, deleted))

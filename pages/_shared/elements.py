@@ -13,7 +13,7 @@ import streamlit as st
 from ingestion.acts.context import system_user
 from ingestion.acts.register import every_act, missing_role
 from ingestion.file_reading import ExtractionLimits
-from pages._shared.errors import show_errors
+from pages._shared.errors import show_errors, showing_errors
 from pages._shared.interface_language import _, in_this_language
 from pages._shared.login import is_logged_in
 from pages._shared.markdown import escape
@@ -92,7 +92,7 @@ def _follow_change(key: str, follow: Callable[..., None], *arguments: object) ->
         follow(*arguments)
 
 
-def keep_way_back(key: str, said: str, back: Callable[[], None], **values: str) -> None:
+def keep_way_back(key: str, said: str, back: Callable[[], object], **values: str) -> None:
     """Keep the way back from a deletion, in this session alone.
 
     A deleted object leaves the disk at once. `said` is a message to translate, which the values fill in.
@@ -106,19 +106,49 @@ def has_way_back(key: str) -> bool:
 
 
 @in_own_place
-def draw_way_back(key: str) -> None:
-    """Draw what was deleted last, with the button of this key that brings it back."""
+def draw_way_back(key: str, act: str = "") -> None:
+    """Draw what was deleted last, with the button of this key that brings it back, by an act if any."""
     if has_way_back(key):
         said, values, _back = st.session_state[f"{key} kept"]
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(_(said).format(**values), width="content")
-            st.button(_("Undo"), icon=":material/undo:", type="tertiary", key=key, on_click=_bring_back, args=(key,))
+            button = partial(act_button, act) if act else st.button
+            button(_("Undo"), icon=":material/undo:", type="tertiary", key=key, on_click=_bring_back, args=(key,))
 
 
 def _bring_back(key: str) -> None:
     with show_errors():
         st.session_state[f"{key} kept"][2]()
         del st.session_state[f"{key} kept"]
+
+
+def draw_renaming(name: str, key: str, menu: str, rename: Callable[[str], object], act: str = "") -> None:
+    """Draw the input of another name, and the button that gives it and closes the popover `menu`.
+
+    The name is read at the click, which may come before the page was drawn with it. `act` is the act of renaming.
+    """
+
+    def renamed() -> None:
+        with show_errors():
+            rename(st.session_state[key])
+            st.session_state[menu] = False
+
+    st.text_input(_("New name"), name, key=key)
+    button = partial(act_button, act) if act else st.button
+    button(_("Rename"), key=f"{key} button", on_click=renamed)
+
+
+def draw_sharing(key: str, help: str, share: Callable[[bool], object], *, shared: bool) -> None:
+    """Draw the toggle with which a person shares what is theirs."""
+    follow = showing_errors(lambda: share(st.session_state[key]))
+    label = _("Share with everybody here")
+    st.toggle(label, shared, key=key, help=help, on_change=when_changed(key, shared, follow))
+
+
+def draw_more(key: str, label: str, most: int) -> None:
+    """Draw the button that keeps under `key` how many there are to draw from now on."""
+    options: dict[str, Any] = {"icon": ":material/expand_more:", "type": "tertiary"}
+    st.button(label, key=f"{key} button", on_click=st.session_state.update, args=({key: most},), **options)
 
 
 def why_disabled(act: str) -> str | None:
@@ -158,6 +188,17 @@ def act_button(
     why = why_disabled(act)
     draw = st.form_submit_button if in_form else st.button
     return draw(label, disabled=disabled or why is not None, help=why or help, **options)
+
+
+def draw_confirmation(act: str, label: str, key: str, confirmed: Callable[[], object], icon: str | None = None) -> None:
+    """Draw the two buttons of a dialog: one carries out an act and closes it, one only closes it."""
+    with st.container(horizontal=True):
+        if act_button(act, label, key=f"{key} confirmed", type="primary", icon=icon):
+            with show_errors():
+                confirmed()
+                st.rerun()
+        if st.button(_("Cancel"), key=f"{key} refused"):
+            st.rerun()
 
 
 def draw_table(

@@ -23,6 +23,16 @@ def show_errors() -> Iterator[None]:
         show_error(show(error.message))
 
 
+def showing_errors(call: Callable[..., object], *arguments: object) -> Callable[[], None]:
+    """Return a widget's callback that makes a call and draws its error."""
+
+    def called() -> None:
+        with show_errors():
+            call(*arguments)
+
+    return called
+
+
 def why_refused(call: Callable[[], object]) -> str:
     """Return the error of a call with its remedy, "" where it has none."""
     try:

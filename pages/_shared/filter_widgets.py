@@ -229,13 +229,9 @@ def display_text(name: str, value: str) -> str:
     return called[:1].upper() + called[1:]
 
 
-def _message(text: str, **values: object) -> str:
-    return _(text).format(**values)
-
-
 # For what the engine describes, in the language of the interface.
 WORDING = Wording(
-    message=_message,
+    message=lambda text, **values: _(text).format(**values),
     counted=counted,
     number=number,
     facet=filter_label,

@@ -1,17 +1,17 @@
-"""Runs of the worker: their progress, controls and results."""
+"""Jobs of the worker: their progress, controls and results."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from ingestion.acts.runs import Control, control, describe_request
-from ingestion.dataset.comparison.comparison import describe_counts
-from ingestion.jobs.kinds import KINDS
+from ingestion.acts.jobs import Control, control
+from ingestion.jobs.kinds import KINDS, title_of
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Job
 from ingestion.status.views import rate_per_minute, running_sources, seconds_left
@@ -19,35 +19,14 @@ from ingestion.types.run import Progress
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table
 from pages._shared.errors import show, show_error, show_errors
-from pages._shared.filter_widgets import WORDING
+from pages._shared.filter_widgets import WORDING, display_text
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, duration, moment, number
 from pages._shared.shown_names import shown_name, shown_reason
-from rag_engine.grounding.build import GroundingSummary
 from rag_engine.processes.writer_lock import find_writer
 
 _EVENTS = 500
-
-
-def _draw_summaries(job: Job) -> None:
-    """Draw what each phase of a run did."""
-    rows = [
-        {
-            _("Phase"): shown_name(str(summary["phase"]).capitalize()),
-            _("Done"): int(summary["done"]),
-            _("Skipped"): int(summary["skipped"]),
-            _("Refused"): int(summary["refused"]),
-            _("Failed"): int(summary["failed"]),
-            _("Reasons"): ", ".join(
-                f"{number(count)} {shown_reason(reason)}" for reason, count in summary["reasons"].items()
-            ),
-            _("Seconds"): float(summary["seconds"]),
-        }
-        for summary in job.results
-    ]
-    seconds = {_("Seconds"): lambda value: number(value, 1)}
-    draw_table(rows, f"run {job.id}", _("Results of each phase of the run"), written=seconds)
 
 
 _POLL_SECONDS = 1.0
@@ -55,20 +34,18 @@ _LOOKED_AT = 50
 _SHOWN = 5
 # Notes on files that are drawn at once; the others are folded.
 _NOTES = 10
-# Sources that a title names.
-_NAMED = 6
-# The run whose end this person has waited for, so that its results are open before them.
-_WATCHED = "run watched"
+# The job whose end this person has waited for, so that its results are open before them.
+_WATCHED = "job watched"
 
 
 def addition_under_way() -> Job | None:
     """Return the addition of documents that is running, or the one that waits longest."""
-    additions = [job for job in resources.jobs().runs() if job.kind == "add" and job.active]
+    additions = [job for job in resources.jobs().latest() if job.kind == "add" and job.active]
     return additions[-1] if additions else None
 
 
 def draw_writer() -> None:
-    """Draw that another process, a run or the terminal, is changing the collection."""
+    """Draw that another process, a job or the terminal, is changing the collection."""
     if writer := find_writer(resources.workspace()):
         told = _(
             ":material/sync: The collection is being changed, since {time} (process {process}). "
@@ -77,45 +54,23 @@ def draw_writer() -> None:
         st.caption(told.format(time=writer.since[:5], process=writer.process))
 
 
-def draw_runs() -> None:
-    """Draw the active runs, polling each second while there are any, and the latest results."""
-    active = [job for job in resources.jobs().runs(_LOOKED_AT) if job.active]
-    st.fragment(_draw_runs, run_every=_POLL_SECONDS if active else None)(watching=bool(active))
+def draw_jobs(chosen: Callable[[Job], bool] | None = None) -> None:
+    """Draw the active and paused jobs, polling each second while any is active, and the latest results.
+
+    Of `chosen` jobs no results are drawn, only why the latest failed.
+    """
+    active = [job for job in _latest(chosen) if job.active]
+    st.fragment(_draw_jobs, run_every=_POLL_SECONDS if active else None)(chosen, watching=bool(active))
 
 
-def draw_runs_of(chosen: Callable[[Job], bool]) -> None:
-    """Draw the active and paused runs that are chosen, and why the latest of them failed."""
-    active = [job for job in resources.jobs().runs(_LOOKED_AT) if job.active and chosen(job)]
-    st.fragment(_draw_chosen, run_every=_POLL_SECONDS if active else None)(chosen, watching=bool(active))
+def _latest(chosen: Callable[[Job], bool] | None) -> list[Job]:
+    return [job for job in resources.jobs().latest(_LOOKED_AT) if chosen is None or chosen(job)]
 
 
 def told_of_latest(kind: str) -> str:
     """Return what the latest job of a kind gave, "" while one is active or if it gave nothing."""
-    latest = next((job for job in resources.jobs().runs(_LOOKED_AT) if job.kind == kind), None)
-    return " ".join(map(_TOLD[kind], latest.results)) if latest and not latest.active else ""
-
-
-def _draw_chosen(chosen: Callable[[Job], bool], *, watching: bool) -> None:
-    runs = [job for job in resources.jobs().runs(_LOOKED_AT) if chosen(job)]
-    _follow([job for job in runs if job.active], watching=watching)
-    for job in reversed(runs):
-        if job.active:
-            _draw_active(job)
-        elif job.status == "paused":
-            _draw_paused(job)
-    # An erasure may have removed why.
-    if runs and runs[0].status == "failed" and runs[0].message:
-        show_error(show(runs[0].message))
-
-
-def _follow(active: Sequence[Job], *, watching: bool) -> None:
-    """See that a worker is at the active runs, and draw the whole page again once there are none left."""
-    if active and not any(job.alive for job in active):
-        # The worker has died, or went before the last run was queued.
-        ensure_worker(resources.workspace())
-    elif watching and not active:
-        # All is done: the table, the filters and the figures are others now.
-        st.rerun()
+    latest = next((job for job in resources.jobs().latest(_LOOKED_AT) if job.kind == kind), None)
+    return " ".join(_tell(kind, result) for result in latest.results) if latest and not latest.active else ""
 
 
 def time_left(progress: Progress, seconds: float) -> float | None:
@@ -125,28 +80,31 @@ def time_left(progress: Progress, seconds: float) -> float | None:
     return (progress.total_bytes - progress.done_bytes) * seconds / progress.done_bytes
 
 
-def _draw_runs(*, watching: bool) -> None:
-    runs = resources.jobs().runs(_LOOKED_AT)
-    active = [job for job in runs if job.active]
-    if active:
-        st.session_state[_WATCHED] = active[0].id
-    _follow(active, watching=watching)
+def _draw_jobs(chosen: Callable[[Job], bool] | None, *, watching: bool) -> None:
+    jobs = _latest(chosen)
+    active = [job for job in jobs if job.active]
+    if active and not any(job.alive for job in active):
+        # The worker has died, or went before the last job was queued.
+        ensure_worker(resources.workspace())
+    elif watching and not active:
+        # All is done: the table, the filters and the figures are others now.
+        st.rerun()
     for job in reversed(active):
         _draw_active(job)
-    for job in runs:
+    for job in reversed(jobs):
         if job.status == "paused":
             _draw_paused(job)
-    finished = [job for job in runs if not job.active and job.status != "paused"][:_SHOWN]
-    if finished:
-        with st.expander(
-            _("Recent activity"), icon=":material/history:", expanded=finished[0].id == st.session_state.get(_WATCHED)
-        ):
-            for job in finished:
-                _draw_finished(job)
+    if chosen is None:
+        if active:
+            st.session_state[_WATCHED] = active[0].id
+        _draw_latest([job for job in jobs if not job.active and job.status != "paused"][:_SHOWN])
+    # An erasure may have removed why.
+    elif jobs and jobs[0].status == "failed" and jobs[0].message:
+        show_error(show(jobs[0].message))
 
 
 def _draw_active(job: Job) -> None:
-    with st.container(border=True, key=f"run active {job.id}"):
+    with st.container(border=True, key=f"job active {job.id}"):
         text, buttons = st.columns([3, 2], vertical_alignment="center")
         waiting = " · " + _("waiting") if job.status == "queued" else ""
         text.markdown(f"**{_title(job)}**{waiting}")
@@ -158,52 +116,50 @@ def _draw_active(job: Job) -> None:
             st.caption(escape(show(job.progress.current)))
         if job.kind == "run" and job.progress and job.progress.phase:
             _draw_sources(job, job.progress)
-        stop = KINDS[job.kind].stop
-        if stop in ("pause", "cancel"):
-            with buttons.container(horizontal=True, horizontal_alignment="right"):
-                _draw_signals(job, pausable=stop == "pause")
-        elif stop == "undo" and job.progress is None:
-            with buttons:
-                signalled = job.signal != ""
-                if act_button("control", _("Undo"), key=f"undo {job.id}", icon=":material/undo:", disabled=signalled):
-                    _control("cancel", job)
+        stop, signalled = KINDS[job.kind].stop, job.signal != ""
+        with buttons.container(horizontal=True, horizontal_alignment="right"):
+            if stop == "pause" and job.signal == "pause":
+                _draw_control(job, "resume", _("Pausing … resume"), "play_arrow")
+            elif stop == "pause":
+                _draw_control(job, "pause", _("Pause"), "pause", disabled=signalled)
+            if stop in ("pause", "cancel"):
+                cancelled = job.signal == "cancel"
+                _draw_control(job, "cancel", _("Stopping …") if cancelled else _("Cancel"), "close", disabled=cancelled)
+            elif stop == "undo" and job.progress is None:
+                _draw_control(job, "cancel", _("Undo"), "undo", disabled=signalled)
 
 
-def _control(signal: Control, job: Job) -> None:
-    with show_errors():
-        control(resources.context(), signal, job.id)
-
-
-def _draw_signals(job: Job, *, pausable: bool) -> None:
-    """Draw how to pause or cancel the run."""
-    if pausable and job.signal == "pause":
-        if act_button("control", _("Pausing … resume"), key=f"resume {job.id}", icon=":material/play_arrow:"):
-            _control("resume", job)
-    elif pausable and act_button(
-        "control", _("Pause"), key=f"pause {job.id}", icon=":material/pause:", disabled=job.signal != ""
-    ):
-        _control("pause", job)
-    cancelled = job.signal == "cancel"
-    label = _("Stopping …") if cancelled else _("Cancel")
-    if act_button("control", label, key=f"cancel {job.id}", icon=":material/close:", disabled=cancelled):
-        _control("cancel", job)
+def _draw_control(job: Job, signal: Control, label: str, icon: str, *, disabled: bool = False) -> None:
+    """Draw a button that pauses, resumes or cancels a job."""
+    paused = job.status == "paused"
+    look: dict[str, Any] = {
+        "icon": f":material/{icon}:",
+        "type": "primary" if paused and signal == "resume" else "secondary",
+    }
+    if act_button("control", label, key=f"{signal} {job.id}", disabled=disabled, **look):
+        with show_errors():
+            control(resources.context(), signal, job.id)
+            if paused:
+                # The whole page: only a new start of it looks again each second.
+                st.rerun()
 
 
 def _draw_paused(job: Job) -> None:
-    with st.container(border=True, key=f"run paused {job.id}"):
+    with st.container(border=True, key=f"job paused {job.id}"):
         text, buttons = st.columns([3, 2], vertical_alignment="center")
         text.markdown(f":material/pause: **{_title(job)}** · " + _("paused"))
         with buttons.container(horizontal=True, horizontal_alignment="right"):
-            if act_button("control", _("Resume"), key=f"resume {job.id}", icon=":material/play_arrow:", type="primary"):
-                with show_errors():
-                    control(resources.context(), "resume", job.id)
-                    # The whole page: only a new start of it looks again each second.
-                    st.rerun()
-            if act_button("control", _("Cancel"), key=f"cancel {job.id}", icon=":material/close:"):
-                with show_errors():
-                    control(resources.context(), "cancel", job.id)
-                    st.rerun()
-        st.caption(_("Completed work is kept. The run continues when you resume it."))
+            _draw_control(job, "resume", _("Resume"), "play_arrow")
+            _draw_control(job, "cancel", _("Cancel"), "close")
+        st.caption(_("Completed work is kept. The job continues when you resume it."))
+
+
+def _draw_latest(finished: Sequence[Job]) -> None:
+    if finished:
+        opened = finished[0].id == st.session_state.get(_WATCHED)
+        with st.expander(_("Recent activity"), icon=":material/history:", expanded=opened):
+            for job in finished:
+                _draw_finished(job)
 
 
 def _progress(job: Job, now: Progress) -> str:
@@ -256,46 +212,72 @@ def _draw_sources(job: Job, now: Progress) -> None:
             draw_table(rows, f"running {job.id}", _("Sources of the phase: done, now, waiting"))
 
 
+def _title(job: Job) -> str:
+    """Return the markdown of what a job does."""
+    return escape(title_of(job, replace(WORDING, value=_value)))
+
+
+def _tell(kind: str, result: Mapping[str, Any]) -> str:
+    """Return the markdown of what a result of a job is, "" if nothing is said of it."""
+    return escape(KINDS[kind].told(result, WORDING))
+
+
+def _value(name: str, value: str) -> str:
+    """Return the title of a document by its source, or the last part of that where the document is gone."""
+    if name != "document":
+        return display_text(name, value)
+    documents = resources.engine().collection.documents()
+    return next((one.shown_title for one in documents if one.source == value), Path(value).name)
+
+
 def _draw_finished(job: Job) -> None:
+    """Draw how a job ended, with its results."""
     st.markdown(f"**{_title(job)}** · {moment(job.queued)} · {_ending(job)}")
     if job.message:
         show_error(show(job.message))
     if job.kind == "add" and job.results:
-        draw_table([_file(result) for result in job.results], f"run {job.id}", _("Result for each file"))
+        files = [
+            {
+                _("File"): Path(str(result["path"])).name,
+                _("Result"): shown_name(str(result["status"])),
+                _("Pages"): int(result.get("pages", 0)),
+                _("Passages"): int(result.get("children", 0)),
+            }
+            for result in job.results
+        ]
+        draw_table(files, f"run {job.id}", _("Result for each file"))
         _draw_notes(job)
     if job.kind == "run" and job.results:
         _draw_summaries(job)
     for result in job.results:
+        if told := _tell(job.kind, result):
+            st.caption(told)
         if job.kind == "backup":
             _draw_backup(result)
-        elif job.kind in _TOLD:
-            st.caption(_TOLD[job.kind](result))
 
 
-def _tried(result: Mapping[str, Any]) -> str:
-    """Return what a model that was downloaded answered to the test question, and in which time."""
-    told = _("{model} is ready.").format(model=escape(str(result["model"])))
-    if "answer" not in result:
-        return told
-    seconds = _("{n} s").format(n=number(float(result["seconds"]), 1))
-    right = (
-        _("Test question answered in {seconds}: {answer}")
-        if result["right"]
-        else _("Test question answered wrongly in {seconds}, try a larger model: {answer}")
-    )
-    return f"{told} " + right.format(seconds=seconds, answer=escape(str(result["answer"])))
+def _draw_summaries(job: Job) -> None:
+    """Draw what each phase of a run did."""
+    rows = [
+        {
+            _("Phase"): shown_name(str(summary["phase"]).capitalize()),
+            _("Done"): int(summary["done"]),
+            _("Skipped"): int(summary["skipped"]),
+            _("Refused"): int(summary["refused"]),
+            _("Failed"): int(summary["failed"]),
+            _("Reasons"): ", ".join(
+                f"{number(count)} {shown_reason(reason)}" for reason, count in summary["reasons"].items()
+            ),
+            _("Seconds"): float(summary["seconds"]),
+        }
+        for summary in job.results
+    ]
+    seconds = {_("Seconds"): lambda value: number(value, 1)}
+    draw_table(rows, f"run {job.id}", _("Results of each phase of the run"), written=seconds)
 
 
 def _draw_backup(result: Mapping[str, Any]) -> None:
-    """Draw what a backup holds, and which originals it lacks or has otherwise than they were added."""
-    holds = counted(
-        "{file}: {n} document, {size} MB",
-        "{file}: {n} documents, {size} MB",
-        int(result["documents"]),
-        file=escape(Path(str(result["file"])).name),
-        size=number(int(result["size"]) / 1e6, 1),
-    )
-    st.caption(holds)
+    """Draw which originals a backup lacks or has otherwise than they were added."""
     for names, told in (
         (result["lost_originals"], _("Missing from the workspace, and so from the backup: {names}. Add them again.")),
         (
@@ -316,60 +298,6 @@ def _draw_backup(result: Mapping[str, Any]) -> None:
             ),
             icon=":material/warning:",
         )
-
-
-def _title(job: Job) -> str:
-    if job.kind == "run":
-        return escape(describe_request(job.request, wording=WORDING))
-    if job.kind == "gate":
-        return _("Accepting the current answers") if job.arguments.get("accept") else _("Checking the answers")
-    if job.kind == "decide":
-        accepted = job.arguments.get("accept")
-        return _("Putting the waiting index in place") if accepted else _("Discarding the waiting index")
-    if job.kind == "rebuild":
-        return _("Encoding every document again") if job.arguments.get("encode") else _("Rebuilding the indexes")
-    if job.kind == "compare":
-        return _comparison([escape(str(one)) for one in job.arguments["questions"]])
-    if job.kind == "erase":
-        return _deletion(job)
-    if job.kind == "remove":
-        codes = [str(one) for one in job.arguments["codes"]]
-        return counted(
-            "Removing {n} source: {codes}", "Removing {n} sources: {codes}", len(codes), codes=_listed(codes)
-        )
-    if job.kind == "add":
-        paths = job.arguments["paths"]
-        if len(paths) == 1:
-            return _("Adding {name}").format(name=escape(Path(paths[0]).name))
-        return counted("Adding {n} file", "Adding {n} files", len(paths))
-    return _(KINDS[job.kind].title)
-
-
-def _listed(codes: Sequence[str]) -> str:
-    more = ["…"] if len(codes) > _NAMED else []
-    return escape(", ".join([*codes[:_NAMED], *more]))
-
-
-def _comparison(questions: Sequence[str]) -> str:
-    if len(questions) == 1:
-        return _("Comparing: {question}").format(question=questions[0])
-    more = len(questions) - 1
-    return counted(
-        "Comparing: {question} and {n} more", "Comparing: {question} and {n} more", more, question=questions[0]
-    )
-
-
-def _deletion(job: Job) -> str:
-    if len(job.documents) > 1:
-        return counted("Deleting {n} document", "Deleting {n} documents", len(job.documents))
-    file = job.results[0]["file"] if job.results else _file_of(job.documents[0])
-    return _("Deleting {name}").format(name=escape(str(file)))
-
-
-def _file_of(source: str) -> str:
-    """Return the title of a document by its source, or the last part of that where the document is gone."""
-    documents = resources.engine().collection.documents()
-    return next((one.shown_title for one in documents if one.source == source), Path(source).name)
 
 
 def _ending(job: Job) -> str:
@@ -395,15 +323,6 @@ def _files_ended(status: str, n: int) -> str:
             return f"{number(n)} {shown_name(status)}"
 
 
-def _file(result: Mapping[str, Any]) -> dict[str, str | int]:
-    return {
-        _("File"): Path(str(result["path"])).name,
-        _("Result"): shown_name(str(result["status"])),
-        _("Pages"): int(result.get("pages", 0)),
-        _("Passages"): int(result.get("children", 0)),
-    }
-
-
 def _draw_notes(job: Job) -> None:
     """Draw why files were not added, or what to know of them, as sentences."""
     notes = [
@@ -418,43 +337,3 @@ def _draw_notes(job: Job) -> None:
         with st.expander(more, key=f"more notes {job.id}"):
             for note in notes[_NOTES:]:
                 st.caption(note)
-
-
-def _asked_questions(result: Mapping[str, Any]) -> str:
-    return counted(
-        "{n} question asked; the Evaluation page has the results.",
-        "{n} questions asked; the Evaluation page has the results.",
-        int(result["questions"]),
-    )
-
-
-def _compared(result: Mapping[str, Any]) -> str:
-    asked, failed = int(result["asked"]), int(result["failed"])
-    if failed:
-        done = counted("{n} cell asked, {failed} failed.", "{n} cells asked, {failed} failed.", asked, failed=failed)
-    else:
-        done = counted("{n} cell asked.", "{n} cells asked.", asked)
-    counts = result.get("counts")
-    if not counts:
-        return " ".join((done, _("The comparison was deleted meanwhile.")))
-    return " ".join((done, _("Now {state}.").format(state=describe_counts(counts, WORDING))))
-
-
-def _erased(result: Mapping[str, Any]) -> str:
-    left = ", ".join(show(one) for one in result["left_behind"])
-    gone = {"passages": number(int(result["children"])), "vectors": number(int(result["vectors"]))}
-    if left:
-        return _("{passages} passages and {vectors} vectors removed and checked: still found: {left}").format(
-            **gone, left=escape(left)
-        )
-    return _("{passages} passages and {vectors} vectors removed and checked: nothing left behind.").format(**gone)
-
-
-# The words on the result of a job, by its kind.
-_TOLD: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
-    "compare": _compared,
-    "erase": _erased,
-    "ground": lambda result: escape(GroundingSummary(**result).describe(WORDING)),
-    "pull": _tried,
-    "test": _asked_questions,
-}

@@ -25,14 +25,14 @@ def test_what_was_not_restored_is_said_with_the_command_that_sets_it_again(tmp_p
     result = CliRunner().invoke(app, ["restore", str(made), "-w", str(restored)])
     assert result.exit_code == 0
     assert f"sextant settings set ollama_url '{address}' --workspace '{restored}'" in result.stderr
-    assert "Runs that had not ended are cancelled here: add." in result.stderr
+    assert "Jobs that had not ended are cancelled here: add." in result.stderr
     assert "Admins of this workspace: ada@example.org." in result.stderr
     again = CliRunner().invoke(app, ["settings", "set", "ollama_url", address, "-w", str(restored)])
     assert again.exit_code == 0
     assert read_settings(restored).value("ollama_url") == address
     third = CliRunner().invoke(app, ["restore", str(made), "-w", str(tmp_path / "third"), "--json"])
     said = json.loads(third.stdout)
-    assert (said["dropped_settings"], said["cancelled_runs"], said["admins"]) == (
+    assert (said["dropped_settings"], said["cancelled_jobs"], said["admins"]) == (
         {"ollama_url": address},
         ["add"],
         ["ada@example.org"],

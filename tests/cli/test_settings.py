@@ -51,7 +51,7 @@ def test_an_address_that_cannot_be_read_is_named_without_its_password(
     [
         ["settings", "set", "answer_seconds", "600", "--by", "Ada"],
         ["people", "set", "ada@example.org", "--role", "admin", "--by", "Ada"],
-        ["runs"],
+        ["jobs"],
     ],
 )
 @pytest.mark.parametrize("there", [False, True])

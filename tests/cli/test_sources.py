@@ -132,10 +132,10 @@ def test_an_edited_dataset_comes_back_as_corrections_that_are_found(workspace: P
         (("review", "NOPE", "GREEN"), "GREEN on NOPE needs a reason. Give a note"),
         (("run", "--code", "NOPE", "-c", "NADA"), "No source has the code NOPE, NADA. `sextant sources list` lists"),
         (("sources", "remove", "NOPE"), "No source has the code NOPE."),
-        (("pause",), "No run is running or queued. `sextant runs` lists them."),
-        (("resume", "99"), "There is no run 99."),
-        (("resume", "9" * 30), f"There is no run {'9' * 30}."),
-        (("cancel", "1"), "Run 1 is done, not running or queued or paused."),
+        (("pause",), "No job is running or queued. `sextant jobs` lists them."),
+        (("resume", "99"), "There is no job 99."),
+        (("resume", "9" * 30), f"There is no job {'9' * 30}."),
+        (("cancel", "1"), "Job 1 is done, not running or queued or paused."),
         (("do", "what is the weather?"), "was not understood"),
         (("export", "dataset.docx"), ".xlsx"),
         (("import", "nothing.xlsx"), "nothing.xlsx"),
@@ -236,12 +236,12 @@ def test_runs_are_listed_laid_aside_resumed_and_cancelled(tmp_path: Path) -> Non
     with closing(open_engine(read_config(tmp_path))) as engine:
         asked = {"phases": ["licence"]}
         first, second = (JobQueue(engine.catalog).queue("run", asked, local_person("Ada")) for _ in range(2))
-    assert f"Run {first} is paused." in run("pause", first, "-w", tmp_path).output
-    assert f"Run {second} is cancelled." in run("cancel", "-w", tmp_path).output
-    listed = run("runs", "-w", tmp_path).output
+    assert f"Job {first} is paused." in run("pause", first, "-w", tmp_path).output
+    assert f"Job {second} is cancelled." in run("cancel", "-w", tmp_path).output
+    listed = run("jobs", "-w", tmp_path).output
     assert "Ada" in listed
     assert "Run the phase licence for everything new or changed." in listed
-    assert [one["status"] for one in run_json("runs", "-w", tmp_path)["runs"]] == ["cancelled", "paused"]
+    assert [one["status"] for one in run_json("jobs", "-w", tmp_path)["jobs"]] == ["cancelled", "paused"]
     resumed = run("resume", "-w", tmp_path)
     assert (resumed.exit_code, resumed.stdout) == (0, "Nothing was due.\n")
 
@@ -264,7 +264,7 @@ def test_a_number_picks_from_the_menu_of_phases(tmp_path: Path, folder: Path) ->
     assert picked.exit_code == 0
     assert "1 licence\n2 acquisition\n3 portals\n" in picked.output
     assert "Run the phase licence for everything new or changed." in picked.output
-    assert [one["status"] for one in run_json("runs", "-w", tmp_path)["runs"]] == ["done"]
+    assert [one["status"] for one in run_json("jobs", "-w", tmp_path)["jobs"]] == ["done"]
 
 
 def test_words_are_said_back_and_run_when_a_person_agrees(tmp_path: Path, folder: Path) -> None:
@@ -272,6 +272,6 @@ def test_words_are_said_back_and_run_when_a_person_agrees(tmp_path: Path, folder
     words = ("do", "check the licences of the new rows", "-w", tmp_path)
     declined = CliRunner().invoke(app, [str(word) for word in words], input="n\n")
     assert "Run the phase licence for everything new or changed." in declined.output
-    assert run_json("runs", "-w", tmp_path)["runs"] == []
+    assert run_json("jobs", "-w", tmp_path)["jobs"] == []
     assert run(*words, "--yes").exit_code == 0
-    assert [one["status"] for one in run_json("runs", "-w", tmp_path)["runs"]] == ["done"]
+    assert [one["status"] for one in run_json("jobs", "-w", tmp_path)["jobs"]] == ["done"]

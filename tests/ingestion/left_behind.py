@@ -28,8 +28,8 @@ _VOLATILE = (
     (re.compile(r'"seconds": ?[\d.]+'), '"seconds": 0'),
 )
 _COLUMNS = {"seconds", "heartbeat", "progress", "version"}
-# A run that a door queues is the way to what is left behind, and not what is left behind.
-_TABLES = {"runs", "sqlite_sequence"}
+# A job that a door queues is the way to what is left behind, and not what is left behind.
+_TABLES = {"jobs", "sqlite_sequence"}
 # The page looks for example questions, and the first search on a machine measures how many passages it reranks.
 _MEASURED = ("{'name': 'rerank depth", "{'name': 'example questions")
 _FILES = re.compile(r"catalog\.sqlite|^records\.sqlite|^index/|\.lock$|^worker\.log$|^\.streamlit|^serving")

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 
 from cli.main import app as terminal
 from ingestion import acts as acts_package
-from ingestion.acts import documents, indexes, runs, sources
+from ingestion.acts import documents, indexes, jobs, runs, sources
 from ingestion.acts.context import ActContext, open_context
 from ingestion.acts.corrections import agree, correct
 from ingestion.acts.library import save_filters, saved_filters
@@ -113,7 +113,7 @@ def test_a_reader_changes_nothing_and_a_curator_no_settings(context: ActContext,
         change_setting(curator, "answer_seconds", "600", "Ada")
     with pytest.raises(InputError, match="takes the role admin"):
         indexes.queue_rebuild(curator, anyway=True)
-    assert [run.kind for run in context.jobs.runs()] == ["add"]
+    assert [job.kind for job in context.jobs.latest()] == ["add"]
     assert audit_entries(context) == []
 
 
@@ -145,7 +145,7 @@ def test_a_logged_in_person_signs_with_no_other_name(context: ActContext) -> Non
 
 def test_a_run_and_its_end_are_entered_and_the_log_is_filtered_and_exported(context: ActContext) -> None:
     runs.run(context, RunRequest(("licence",)))
-    runs.control(replace(context, person=CURATOR), "cancel")
+    jobs.control(replace(context, person=CURATOR), "cancel")
     assert [one.act for one in audit_entries(context, person="CYD@")] == ["control"]
     assert [one.act for one in audit_entries(context, of="run")] == ["run"]
     assert audit_entries(context, since="2999-01-01") == []

@@ -11,7 +11,6 @@ import pytest
 from ingestion.acts import runs, sources
 from ingestion.acts.context import ActContext
 from ingestion.acts.decisions import decide
-from ingestion.acts.runs import describe_request
 from ingestion.acts.sources import add_own_files, add_sources
 from ingestion.jobs.queue import JobQueue
 from ingestion.records.source_record import Decision, SourceRecord
@@ -20,7 +19,7 @@ from ingestion.source_lists.merge import SourceListReport
 from ingestion.status.views import review_report, source_rows, status_report
 from ingestion.types.licence import LicenceVerdict
 from ingestion.types.outcome import Outcome
-from ingestion.types.run import PHASES, Phase, RunRequest
+from ingestion.types.run import PHASES, Phase, RunRequest, describe_request
 from ingestion.types.source import ListedSource
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
@@ -237,7 +236,7 @@ def test_a_run_under_way_serves_until_a_person_changes_something(context: ActCon
     context.jobs.next()
     # In the second in which the run began, or later.
     context.store.add([ListedSource("LATE", "https://late.example/plan.pdf")])
-    assert context.store.changed_since(context.jobs.runs()[0].started)
+    assert context.store.changed_since(context.jobs.latest()[0].started)
     assert runs.run(context, RunRequest(("licence",))).id != asked.id
 
 

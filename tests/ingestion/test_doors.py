@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from cli.main import app as terminal
 from ingestion import workspace as folders
-from ingestion.acts import corrections, dataset, decisions, documents, evaluation, indexes, runs, sources
+from ingestion.acts import corrections, dataset, decisions, documents, evaluation, indexes, jobs, runs, sources
 from ingestion.acts.context import ActContext, local_person, open_context
 from ingestion.records.source_store import SourceStore
 from ingestion.types.licence import LicenceVerdict
@@ -198,7 +198,7 @@ def _prepare(workspace: Path, folder: Path) -> None:
         _put(context.store, "A5", "quality", Outcome("refused", "too_few_pages", Message("It is short.")))
         _put(context.store, "A6", "extraction", Outcome("failed", "too_slow", Message("It took too long."), None, True))
         context.jobs.queue("run", {"phases": ["licence"], "codes": ["A1"]})
-        context.jobs.pause(context.jobs.runs()[0].id)
+        context.jobs.pause(context.jobs.latest()[0].id)
         dataset.export_dataset(context, folder / "dataset.xlsx")
     book = load_workbook(folder / "dataset.xlsx")
     header = [cell.value for cell in book.worksheets[0][1]]
@@ -553,11 +553,11 @@ def test_a_dataset_is_the_same_in_every_door(doors: Doors, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("what", ["pause", "resume", "cancel"])
-def test_a_run_is_controlled_alike_in_every_door(doors: Doors, what: runs.Control) -> None:
+def test_a_job_is_controlled_alike_in_every_door(doors: Doors, what: jobs.Control) -> None:
     statuses = []
 
     def note(context: ActContext) -> None:
-        statuses.append([(one.status, one.message, one.signal) for one in context.jobs.runs()])
+        statuses.append([(one.status, one.message, one.signal) for one in context.jobs.latest()])
 
     for door in ("worker", "terminal", "page"):
         with ExitStack() as busy:
@@ -569,8 +569,8 @@ def test_a_run_is_controlled_alike_in_every_door(doors: Doors, what: runs.Contro
 
             act = Act(
                 [what],
-                lambda app: _admin(app, "run").button(key=f"{what} {resources.jobs().runs()[0].id}").click().run(),
-                lambda context: runs.control(context, what),
+                lambda app: _admin(app, "run").button(key=f"{what} {resources.jobs().latest()[0].id}").click().run(),
+                lambda context: jobs.control(context, what),
                 before=wait if what == "pause" else None,
             )
             doors.through(door, act)

@@ -274,7 +274,7 @@ def test_an_upload_that_could_not_be_added_is_erased_with_the_document_of_its_co
         def upload(*files: tuple[str, bytes]) -> str:
             queue_uploads(context, [(name, BytesIO(content)) for name, content in files])
             work(engine)
-            return context.jobs.runs()[0].status
+            return context.jobs.latest()[0].status
 
         with monkeypatch.context() as patch:
             patch.setattr(CountingEmbedder, "encode_passages", failing)
@@ -451,9 +451,9 @@ def test_a_damaged_index_is_made_anew_though_it_keeps_an_erasure_from_being_fini
         finish_erasures(context_of(engine))
     if how == "worker":
         with closing(open_engine(workspace)) as engine:
-            run = queue_rebuild(context_of(engine))
+            job = queue_rebuild(context_of(engine))
             work(engine)
-            assert [(one.id, one.status) for one in context_of(engine).jobs.runs()] == [(run.id, "done")]
+            assert [(one.id, one.status) for one in context_of(engine).jobs.latest()] == [(job.id, "done")]
     else:
         ended = CliRunner().invoke(terminal, [*how, "--workspace", str(workspace)])
         assert ended.exit_code == 0, ended.output

@@ -20,10 +20,10 @@ import sqlalchemy as sql
 from ingestion import workspace as folders
 from ingestion.acts.context import ActContext, local_person, open_context
 from ingestion.acts.documents import add_files, erase, ground, queue_erasure, queue_uploads
-from ingestion.acts.runs import control
+from ingestion.acts.jobs import control
 from ingestion.acts.sources import add_own_files, queue_removal
 from ingestion.jobs.process import ensure_worker, follow
-from ingestion.jobs.queue import DEAD_AFTER_SECONDS, Job, JobQueue, runs
+from ingestion.jobs.queue import DEAD_AFTER_SECONDS, Job, JobQueue
 from ingestion.jobs.uploads import keep_upload, remove_leftovers
 from ingestion.records.source_store import SourceStore
 from ingestion.types.run import Progress
@@ -62,10 +62,10 @@ def upload(engine: Engine, name: str, text: str) -> Path:
     return path
 
 
-def await_run(jobs: JobQueue, condition: Callable[[Job], bool], seconds: float = 60) -> Job:
-    """Return the latest run, as soon as it is as it should be."""
+def await_job(jobs: JobQueue, condition: Callable[[Job], bool], seconds: float = 60) -> Job:
+    """Return the latest job, as soon as it is as it should be."""
     deadline = time.monotonic() + seconds
-    while not condition(job := jobs.runs()[0]):
+    while not condition(job := jobs.latest()[0]):
         assert time.monotonic() < deadline, job
         threading.Event().wait(0.05)
     return job
@@ -82,12 +82,12 @@ def test_an_addition_and_a_removal_are_carried_out_in_order(engine: Engine, smal
     jobs = JobQueue(engine.catalog)
     jobs.queue("add", {"paths": [str(small_documents)]})
     assert work(engine) == 1
-    [done] = jobs.runs()
+    [done] = jobs.latest()
     assert done.status == "done"
     assert [one["status"] for one in done.results] == ["indexed"] * 3
-    jobs.queue("erase", {"document_id": engine.collection.documents()[0].document_id})
+    jobs.queue("erase", {"documents": [engine.collection.documents()[0].document_id]})
     work(engine)
-    assert jobs.runs()[0].results[0]["left_behind"] == []
+    assert jobs.latest()[0].results[0]["left_behind"] == []
     assert len(engine.collection.documents()) == 2
 
 
@@ -98,12 +98,12 @@ def test_an_erasure_whose_worker_was_killed_before_it_could_say_so_is_done(
     jobs.queue("add", {"paths": [str(small_documents)]})
     work(engine)
     record = engine.collection.documents()[0]
-    jobs.queue("erase", {"document_id": record.document_id})
+    jobs.queue("erase", {"documents": [record.document_id]})
     assert jobs.next() is not None
     engine.writer.erase(record)
     jobs.take_over()
     work(engine)
-    assert (jobs.runs()[0].status, jobs.runs()[0].attempts) == ("done", 2)
+    assert (jobs.latest()[0].status, jobs.latest()[0].attempts) == ("done", 2)
 
 
 def test_a_title_neither_blocks_a_deletion_nor_is_deleted_for_the_document_it_names(
@@ -119,7 +119,7 @@ def test_a_title_neither_blocks_a_deletion_nor_is_deleted_for_the_document_it_na
     # Asked for once more before it is carried out.
     queue_erasure(context, [str(rules)])
     work(engine)
-    assert [one.status for one in context.jobs.runs()] == ["failed", "done"]
+    assert [one.status for one in context.jobs.latest()] == ["failed", "done"]
     assert [one.file for one in engine.collection.documents()] == ["other.md"]
 
 
@@ -132,7 +132,7 @@ def test_a_second_upload_of_a_name_is_a_document_of_its_own_and_nothing_stays_be
     assert "first" in engine.catalog.text(first.key)
     assert "second" in engine.catalog.text(second.key)
     assert list(folders.uploads(engine.config.workspace).iterdir()) == []
-    assert JobQueue(engine.catalog).runs()[0].message == ""
+    assert JobQueue(engine.catalog).latest()[0].message == ""
 
 
 def test_an_upload_that_replaces_a_document_is_its_new_version(engine: Engine) -> None:
@@ -151,7 +151,7 @@ def test_an_upload_that_replaces_a_document_is_its_new_version(engine: Engine) -
     assert "rules.txt" in {hit.document.file for hit in before}
 
 
-def test_a_run_that_got_somewhere_before_its_worker_was_killed_has_all_its_attempts_again(engine: Engine) -> None:
+def test_a_job_that_got_somewhere_before_its_worker_was_killed_has_all_its_attempts_again(engine: Engine) -> None:
     jobs = JobQueue(engine.catalog)
     context = ActContext(engine, SourceStore(engine.catalog), jobs, LOCAL, lambda _: None)
     add_own_files(context, [(f"{name}.txt", io.BytesIO(name.encode() * 200)) for name in ("rules ", "plans ")])
@@ -161,21 +161,21 @@ def test_a_run_that_got_somewhere_before_its_worker_was_killed_has_all_its_attem
         assert jobs.next() is not None
         jobs.take_over()
     work(engine)
-    assert (jobs.runs()[0].status, jobs.runs()[0].attempts) == ("done", 1)
+    assert (jobs.latest()[0].status, jobs.latest()[0].attempts) == ("done", 1)
 
 
 def test_an_upload_that_can_never_be_read_does_not_stay_behind(engine: Engine) -> None:
     path = upload(engine, "empty.pdf", "")
     work(engine)
-    assert JobQueue(engine.catalog).runs()[0].results[0]["status"] == "refused"
+    assert JobQueue(engine.catalog).latest()[0].results[0]["status"] == "refused"
     assert not path.parent.exists()
 
 
-def test_an_upload_that_could_not_be_indexed_is_kept_and_the_run_says_where(tmp_path: Path) -> None:
+def test_an_upload_that_could_not_be_indexed_is_kept_and_the_job_says_where(tmp_path: Path) -> None:
     engine = Engine(read_config(tmp_path / "workspace"), embedder=BrokenEmbedder())
     path = upload(engine, "rules.txt", "The rules of the harbour. " * 20)
     work(engine)
-    [job] = JobQueue(engine.catalog).runs()
+    [job] = JobQueue(engine.catalog).latest()
     assert path.exists()
     assert job.results[0]["status"] == "failed"
     assert "rules.txt" in job.message
@@ -187,55 +187,55 @@ def test_what_a_killed_worker_left_of_an_upload_is_removed_and_what_waits_stays(
     done, waiting = upload(engine, "done.txt", "Done."), upload(engine, "waiting.txt", "Waiting.")
     jobs = JobQueue(engine.catalog)
     result = {"path": f"{done.parent.name}/done.txt", "status": "indexed"}
-    jobs.finish(jobs.runs()[1].id, "done", [result])
+    jobs.finish(jobs.latest()[1].id, "done", [result])
     remove_leftovers(engine.config.workspace, jobs)
     assert not done.parent.exists()
     assert waiting.exists()
 
 
-def test_a_run_waits_while_another_process_writes(engine: Engine, small_documents: Path) -> None:
+def test_a_job_waits_while_another_process_writes(engine: Engine, small_documents: Path) -> None:
     jobs = JobQueue(engine.catalog)
     jobs.queue("add", {"paths": [str(small_documents)]})
     with ThreadPoolExecutor(1) as pool:
         with write_lock(engine.config.workspace):
             worked = pool.submit(work, engine)
-            waiting = await_run(jobs, lambda job: job.progress is not None)
+            waiting = await_job(jobs, lambda job: job.progress is not None)
             assert waiting.alive
             assert "being written by process" in (waiting.progress or Progress(0, 0, 0, 0, "")).current
         assert worked.result(30) == 1
-    assert [one["status"] for one in jobs.runs()[0].results] == ["indexed"] * 3
+    assert [one["status"] for one in jobs.latest()[0].results] == ["indexed"] * 3
 
 
-def test_a_run_that_waits_for_another_process_can_be_cancelled(engine: Engine, small_documents: Path) -> None:
+def test_a_job_that_waits_for_another_process_can_be_cancelled(engine: Engine, small_documents: Path) -> None:
     jobs = JobQueue(engine.catalog)
     id = jobs.queue("add", {"paths": [str(small_documents)]})
     with write_lock(engine.config.workspace), ThreadPoolExecutor(1) as pool:
         worked = pool.submit(work, engine)
-        await_run(jobs, lambda job: job.progress is not None)
+        await_job(jobs, lambda job: job.progress is not None)
         jobs.cancel(id)
         assert worked.result(30) == 1
-    assert jobs.runs()[0].status == "cancelled"
+    assert jobs.latest()[0].status == "cancelled"
 
 
-def test_a_run_that_cannot_be_done_fails_with_its_reason_and_the_next_goes_on(engine: Engine) -> None:
+def test_a_job_that_cannot_be_done_fails_with_its_reason_and_the_next_goes_on(engine: Engine) -> None:
     jobs = JobQueue(engine.catalog)
-    jobs.queue("erase", {"document_id": "ffffffffffff"})
+    jobs.queue("erase", {"documents": ["ffffffffffff"]})
     jobs.queue("add", {"paths": ["/nowhere/at/all.pdf"]})
     assert work(engine) == 2
-    second, first = jobs.runs()
+    second, first = jobs.latest()
     assert (first.status, second.status) == ("failed", "done")
     assert "ffffffffffff" in first.message
     assert second.results[0]["status"] == "failed"
 
 
-def test_a_waiting_run_can_be_cancelled(engine: Engine) -> None:
+def test_a_waiting_job_can_be_cancelled(engine: Engine) -> None:
     jobs = JobQueue(engine.catalog)
     jobs.cancel(jobs.queue("add", {"paths": ["/nowhere"]}))
     assert work(engine) == 0
-    assert jobs.runs()[0].status == "cancelled"
+    assert jobs.latest()[0].status == "cancelled"
 
 
-def test_a_running_run_learns_that_it_is_cancelled_and_shows_how_far_it_is(engine: Engine) -> None:
+def test_a_running_job_learns_that_it_is_cancelled_and_shows_how_far_it_is(engine: Engine) -> None:
     jobs = JobQueue(engine.catalog)
     job = jobs.queue("add", {"paths": []})
     jobs.next()
@@ -243,31 +243,31 @@ def test_a_running_run_learns_that_it_is_cancelled_and_shows_how_far_it_is(engin
     assert jobs.beat(job, progress) == ""
     jobs.cancel(job)
     assert jobs.beat(job, progress) == "cancel"
-    [now] = jobs.runs()
+    [now] = jobs.latest()
     assert now.alive
     assert asdict(now.progress or Progress(0, 0, 0, 0, "")) == asdict(progress)
 
 
-def test_a_run_whose_worker_died_is_taken_up_again(engine: Engine, small_documents: Path) -> None:
+def test_a_job_whose_worker_died_is_taken_up_again(engine: Engine, small_documents: Path) -> None:
     jobs = JobQueue(engine.catalog)
     jobs.queue("add", {"paths": [str(small_documents)]})
     jobs.next()
     assert jobs.next() is None
     with engine.catalog.begin() as connection:
-        connection.execute(sql.update(runs).values(heartbeat=time.time() - DEAD_AFTER_SECONDS - 1))
-    assert not jobs.runs()[0].alive
+        connection.execute(sql.text("UPDATE jobs SET heartbeat = :at"), {"at": time.time() - DEAD_AFTER_SECONDS - 1})
+    assert not jobs.latest()[0].alive
     assert work(engine) == 1
-    assert jobs.runs()[0].status == "done"
+    assert jobs.latest()[0].status == "done"
 
 
-def test_a_run_that_breaks_its_worker_over_and_over_is_not_tried_again(engine: Engine, small_documents: Path) -> None:
+def test_a_job_that_breaks_its_worker_over_and_over_is_not_tried_again(engine: Engine, small_documents: Path) -> None:
     jobs = JobQueue(engine.catalog)
     jobs.queue("add", {"paths": [str(small_documents)]})
     for _ in range(7):
         assert jobs.next() is not None
         jobs.take_over()
     work(engine)
-    [job] = jobs.runs()
+    [job] = jobs.latest()
     assert job.status == "failed"
     assert "7 times" in job.message
     assert engine.collection.documents() == []
@@ -295,11 +295,11 @@ def test_a_knowledge_base_that_is_paused_keeps_what_is_done_and_goes_on(engine: 
     control(context, "resume", queued.id)
     work(engine)
 
-    [summary] = jobs.runs()[0].results
-    assert (jobs.runs()[0].status, summary["written"], summary["generator"]) == ("done", 3, "extractive")
+    [summary] = jobs.latest()[0].results
+    assert (jobs.latest()[0].status, summary["written"], summary["generator"]) == ("done", 3, "extractive")
     ground(context)
     work(engine)
-    assert jobs.runs()[0].results[0]["kept"] == 3
+    assert jobs.latest()[0].results[0]["kept"] == 3
 
 
 def test_a_knowledge_base_needs_an_index(engine: Engine) -> None:
@@ -308,15 +308,15 @@ def test_a_knowledge_base_needs_an_index(engine: Engine) -> None:
         ground(context)
 
 
-def test_an_error_that_nobody_foresaw_fails_its_run_and_leaves_the_next_to_a_new_worker(engine: Engine) -> None:
+def test_an_error_that_nobody_foresaw_fails_its_job_and_leaves_the_next_to_a_new_worker(engine: Engine) -> None:
     jobs = JobQueue(engine.catalog)
     jobs.queue("fly", {})
     jobs.queue("add", {"paths": []})
     with pytest.raises(KeyError, match="fly"):
         work(engine)
-    assert [job.status for job in jobs.runs()] == ["queued", "failed"]
+    assert [job.status for job in jobs.latest()] == ["queued", "failed"]
     work(engine)
-    assert [job.status for job in jobs.runs()] == ["done", "failed"]
+    assert [job.status for job in jobs.latest()] == ["done", "failed"]
 
 
 def test_a_worker_of_its_own_does_the_work_and_imports_nothing_from_the_folder_it_is_started_in(
@@ -329,13 +329,13 @@ def test_a_worker_of_its_own_does_the_work_and_imports_nothing_from_the_folder_i
     jobs = JobQueue(engine.catalog)
     jobs.queue("add", {"paths": [str(small_documents / "flood.md")]})
     ensure_worker(workspace)
-    assert await_run(jobs, lambda job: job.status not in ("queued", "running"), 120).status == "done"
+    assert await_job(jobs, lambda job: job.status not in ("queued", "running"), 120).status == "done"
     assert [record.file for record in engine.collection.documents()] == ["flood.md"]
     assert folders.await_worker(workspace, 30)
     engine.close()
 
 
-def test_who_follows_a_run_is_told_when_no_worker_can_say_why_it_ends(
+def test_who_follows_a_job_is_told_when_no_worker_can_say_why_it_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ingestion.jobs.process._PAUSE_SECONDS", 0.0)
@@ -373,15 +373,15 @@ def test_a_worker_takes_up_nothing_when_the_server_it_was_started_beside_is_gone
     jobs.queue("add", {"paths": []})
     command = [sys.executable, "-m", "ingestion.worker", str(engine.config.workspace), "999999"]
     subprocess.run(command, cwd=ROOT, check=True, timeout=60)
-    assert jobs.runs()[0].status == "queued"
+    assert jobs.latest()[0].status == "queued"
 
 
-def test_a_paused_run_waits_and_goes_on_when_it_is_resumed(tmp_path: Path) -> None:
+def test_a_paused_job_waits_and_goes_on_when_it_is_resumed(tmp_path: Path) -> None:
     catalog = open_catalog(tmp_path)
     jobs = JobQueue(catalog)
     id = jobs.queue("run", {})
     jobs.pause(id)
-    assert (jobs.next(), jobs.runs()[0].status) == (None, "paused")
+    assert (jobs.next(), jobs.latest()[0].status) == (None, "paused")
     jobs.resume(id)
     job = jobs.next()
     assert job is not None
@@ -407,10 +407,10 @@ def test_a_deletion_can_be_undone_until_the_work_has_begun(engine: Engine) -> No
     with ThreadPoolExecutor() as pool:
         job = queue_erasure(context, [record.source], undo_seconds=60)
         ended = pool.submit(work, engine)
-        await_run(context.jobs, lambda one: one.status == "running")
+        await_job(context.jobs, lambda one: one.status == "running")
         control(context, "cancel", job.id)
         ended.result(timeout=30)
-    assert context.jobs.runs()[0].status == "cancelled"
+    assert context.jobs.latest()[0].status == "cancelled"
     assert engine.collection.documents() == [record]
 
 
@@ -430,7 +430,7 @@ def test_one_undo_keeps_all_documents_of_a_deletion_and_without_it_all_are_gone(
 
     queue_erasure(context, sources)
     work(engine)
-    ended = context.jobs.runs()[0]
+    ended = context.jobs.latest()[0]
     assert (ended.status, len(ended.results)) == ("done", 2)
     assert not engine.collection.documents()
 
@@ -446,7 +446,7 @@ def test_a_deletion_of_several_goes_on_past_one_that_is_refused(engine: Engine) 
     queue_erasure(context, [first, second])
     erase(context, first)
     work(engine)
-    ended = context.jobs.runs()[0]
+    ended = context.jobs.latest()[0]
     assert (ended.status, len(ended.results)) == ("done", 1)
     assert first in ended.message
     assert not engine.collection.documents()
@@ -464,15 +464,15 @@ def test_the_removal_of_sources_can_be_undone_until_the_work_has_begun(engine: E
     with ThreadPoolExecutor() as pool:
         job = queue_removal(context, ["A1"], "Ada", undo_seconds=60)
         ended = pool.submit(work, engine)
-        await_run(context.jobs, lambda one: one.status == "running")
+        await_job(context.jobs, lambda one: one.status == "running")
         control(context, "cancel", job.id)
         ended.result(timeout=30)
-    assert context.jobs.runs()[0].status == "cancelled"
+    assert context.jobs.latest()[0].status == "cancelled"
     assert set(context.store.records()) == {"A1", "A2"}
 
     queue_removal(context, ["A1"], "Ada")
     work(engine)
-    assert context.jobs.runs()[0].status == "done"
+    assert context.jobs.latest()[0].status == "done"
     assert set(context.store.records()) == {"A2"}
 
 
@@ -484,18 +484,18 @@ def test_a_deletion_that_has_begun_is_not_called_cancelled(engine: Engine, monke
     upload(engine, "rules.txt", HARBOUR)
     work(engine)
     jobs = JobQueue(engine.catalog)
-    id = jobs.queue("erase", {"document_id": engine.collection.documents()[0].source})
+    id = jobs.queue("erase", {"documents": [engine.collection.documents()[0].source]})
     erase = engine.writer.erase
 
     def late(record: DocumentRecord) -> Erasure:
         jobs.cancel(id)
         # One heartbeat may have been under way; with the next the worker has heard of it.
         for _ in range(2):
-            last = jobs.runs()[0].heartbeat
-            await_run(jobs, partial(has_beaten_since, last))
+            last = jobs.latest()[0].heartbeat
+            await_job(jobs, partial(has_beaten_since, last))
         return erase(record)
 
     monkeypatch.setattr(engine.writer, "erase", late)
     work(engine)
-    assert jobs.runs()[0].status == "done"
+    assert jobs.latest()[0].status == "done"
     assert engine.collection.documents() == []

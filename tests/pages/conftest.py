@@ -47,7 +47,7 @@ def own(built: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def idle(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have no worker started: a test carries out the runs itself."""
+    """Have no worker started: a test carries out the jobs itself."""
     monkeypatch.setattr("ingestion.jobs.process._may_start", lambda _: False)
 
 

@@ -56,13 +56,13 @@ def test_a_removed_source_can_be_undone_where_it_was_removed(start: Start, chang
     assert any("You can undo this on the Sources tab" in one.value for one in dialog.markdown)
     dialog.button(key="remove confirmed").click().run()
     assert not dialog.error
-    [run] = resources.jobs().runs()
+    [job] = resources.jobs().latest()
 
     app = admin(start(changed), "sources")
-    assert "**Removing 1 source: ADM001**" in words(app)
-    app.button(key=f"undo {run.id}").click().run()
+    assert f"**{escape('Removing 1 source: ADM001')}**" in words(app)
+    app.button(key=f"cancel {job.id}").click().run()
     assert not app.exception
-    assert [one.status for one in resources.jobs().runs()] == ["cancelled"]
+    assert [one.status for one in resources.jobs().latest()] == ["cancelled"]
     assert resources.store().records() == before
 
 
@@ -286,24 +286,24 @@ def test_the_funnel_counts_what_came_how_far(start: Start, listed: Path) -> None
 
 def runs_of() -> list[dict[str, object]]:
     """Return what the runs of the page's workspace were asked for."""
-    return [dict(run.arguments) for run in resources.jobs().runs()]
+    return [dict(job.arguments) for job in resources.jobs().latest()]
 
 
 @pytest.mark.usefixtures("idle")
 def test_a_second_run_is_queued_only_when_a_person_says_so(start: Start, changed: Path) -> None:
     app = admin(start(changed), "run")
     app.button(key="run failed").click().run()
-    assert [run.request.which for run in resources.jobs().runs()] == ["failed"]
+    assert [job.request.which for job in resources.jobs().latest()] == ["failed"]
     assert "after the current run" in app.button(key="run all").label
     assert "everything that failed" in app.button(key="run all").help
     app.button(key="run all").click().run()
     assert "Another run has not ended" in words(app)
-    assert len(resources.jobs().runs()) == 1
+    assert len(resources.jobs().latest()) == 1
     app.button(key="second run leave").click().run()
     assert "Another run has not ended" not in words(app)
     app.button(key="run all").click().run()
     app.button(key="second run queue").click().run()
-    assert [run.request.which for run in resources.jobs().runs()] == ["due", "failed"]
+    assert [job.request.which for job in resources.jobs().latest()] == ["due", "failed"]
     assert not app.exception
 
 
@@ -311,15 +311,15 @@ def test_a_second_run_is_queued_only_when_a_person_says_so(start: Start, changed
 def test_a_running_phase_shows_its_sources_once_they_are_asked_for(start: Start, changed: Path) -> None:
     app = admin(start(changed), "run")
     app.button(key="run failed").click().run()
-    run = resources.jobs().next()
-    assert run is not None
-    resources.jobs().beat(run.id, Progress(1, 3, 0, 0, "", "licence", now=("ADM002",), waiting=("ADM003",)))
+    job = resources.jobs().next()
+    assert job is not None
+    resources.jobs().beat(job.id, Progress(1, 3, 0, 0, "", "licence", now=("ADM002",), waiting=("ADM003",)))
     app.run()
     assert "1 done · 1 now · 1 waiting" in words(app)
     columns = ["Source", "Title", "State"]
     assert columns not in [list(one.value) for one in app.dataframe]
 
-    app.session_state[f"sources of {run.id}"] = True
+    app.session_state[f"sources of {job.id}"] = True
     app.run()
 
     assert not app.exception

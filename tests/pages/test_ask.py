@@ -225,7 +225,7 @@ def test_a_conversation_is_renamed_in_the_list(start: Start, collection: Path) -
 
     # Typed and clicked before the page is drawn in between, as a fast hand does on a slow machine.
     listing(app, id).text_input(key=f"name {id}").set_value("Flood plans")
-    app.button(key=f"rename {id}").click().run()
+    app.button(key=f"name {id} button").click().run()
 
     assert not app.exception
     assert app.button(key=f"open {id}").label == "Flood plans"

@@ -12,6 +12,7 @@ from ingestion.dataset.comparison.comparison import Comparison
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.worker import work
 from pages._shared import resources
+from pages._shared.markdown import escape
 from rag_engine.messages import Message
 from tests.pages.collection import HOSTILE_TITLE
 from tests.pages.conftest import Start
@@ -68,10 +69,10 @@ def test_questions_and_columns_make_a_table_that_a_run_fills(start: Start, own: 
     assert "2 questions × 3 columns = 6 cells" in words(app)
     app = app.button(key="compare start").click().run()
     assert not app.exception
-    [run] = resources.jobs().runs()
-    assert (run.kind, run.arguments["questions"], run.status) == ("compare", [WHO, WHEN], "queued")
+    [job] = resources.jobs().latest()
+    assert (job.kind, job.arguments["questions"], job.status) == ("compare", [WHO, WHEN], "queued")
     assert "6 not asked yet" in words(app)
-    assert "Comparing: What must a county council prepare" in words(app)
+    assert escape("Comparing: What must a county council prepare") in words(app)
     work(resources.engine())
     app = app.run()
     assert "not asked yet" not in words(app)
@@ -162,8 +163,8 @@ def test_asking_a_cell_again_queues_that_cell_alone(start: Start, own: Path, com
     app = compare(start(own), comparison=compared.id, cell="1.0")
     app = app.button(key="comparison ask again").click().run()
     assert "cell" not in app.query_params
-    run = resources.jobs().runs()[0]
-    assert (run.arguments["questions"], run.arguments["columns"]) == ([WHEN], [compared.columns[0].key])
+    job = resources.jobs().latest()[0]
+    assert (job.arguments["questions"], job.arguments["columns"]) == ([WHEN], [compared.columns[0].key])
     before = compared.cells[WHEN, compared.columns[0].key].asked
     work(resources.engine())
     assert now(compared).cells[WHEN, compared.columns[0].key].asked > before
@@ -193,7 +194,7 @@ def test_a_question_is_added_and_another_removed(start: Start, own: Path, compar
     app.selectbox(key="comparison remove question").set_value(WHEN)
     app.button(key="comparison remove question now").click().run()
     assert now(compared).questions == (WHO, "Who pays a penalty?")
-    app.button(key="comparison undo").click().run()
+    app.button(key=f"comparison undo {compared.id}").click().run()
     assert now(compared).questions == (WHO, WHEN, "Who pays a penalty?")
 
 
@@ -202,7 +203,7 @@ def test_open_cells_are_asked_when_no_run_is_at_them(start: Start, own: Path) ->
     begun = begin_comparison(resources.context(), [WHO], "country", {})
     app = compare(start(own), comparison=begun.id)
     app = pressed(app, "Ask 2 open cells")
-    assert resources.jobs().runs()[0].kind == "compare"
+    assert resources.jobs().latest()[0].kind == "compare"
     assert "Ask 2 open cells" not in [one.label for one in app.button]
     work(resources.engine())
     assert not now(begun).open_places

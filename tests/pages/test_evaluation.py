@@ -89,7 +89,7 @@ def test_answers_rated_good_are_taken_over_in_bulk(start: Start, workspace: Path
     page.button(key="keep good").click().run()
     assert [one.question for one in read_test_questions(workspace)] == [LASTS]
     assert "keep good" not in [one.key for one in page.button]
-    page.button(key="undo question").click().run()
+    page.button(key="test questions undo").click().run()
     assert read_test_questions(workspace) == ()
 
 
@@ -99,7 +99,7 @@ def test_a_question_is_removed_and_comes_back_at_its_place(start: Start, workspa
     assert "1 with an answer in the collection, 1 without" in texts(page)
     page.button(key="remove long").click().run()
     assert [one.id for one in read_test_questions(workspace)] == ["cup"]
-    page.button(key="undo question").click().run()
+    page.button(key="test questions undo").click().run()
     assert [one.id for one in read_test_questions(workspace)] == ["long", "cup"]
 
 

@@ -30,8 +30,8 @@ def test_where_nothing_was_accepted_the_page_says_how_and_can_begin(start: Start
     assert "No accepted answers yet." in words(app)
     assert "“Measure and accept” asks the questions about the invented samples" in words(app)
     app.button(key="accept answers").click().run()
-    [run] = resources.jobs().runs()
-    assert (run.kind, run.arguments) == ("gate", {"accept": True})
+    [job] = resources.jobs().latest()
+    assert (job.kind, job.arguments) == ("gate", {"accept": True})
 
 
 def test_a_drop_is_named_and_a_person_may_switch_all_the_same(start: Start, own: Path) -> None:
@@ -39,8 +39,8 @@ def test_a_drop_is_named_and_a_person_may_switch_all_the_same(start: Start, own:
     app = admin(start(own), "run")
     assert "Significantly lower: Answer has the key words." in words(app)
     app.button(key="rebuild anyway").click().run()
-    [run] = resources.jobs().runs()
-    assert (run.kind, run.arguments) == ("rebuild", {"encode": False, "anyway": True})
+    [job] = resources.jobs().latest()
+    assert (job.kind, job.arguments) == ("rebuild", {"encode": False, "anyway": True})
 
 
 def test_without_a_drop_there_is_nothing_to_decide(start: Start, own: Path) -> None:
@@ -60,5 +60,5 @@ def test_an_index_that_waits_is_accepted_or_discarded_by_the_worker(
     app = admin(start(own), "run")
     assert "did not go live.** The old index keeps answering." in words(app)
     app.button(key=button).click().run()
-    [run] = resources.jobs().runs()
-    assert (run.kind, run.arguments) == ("decide", {"accept": accepted})
+    [job] = resources.jobs().latest()
+    assert (job.kind, job.arguments) == ("decide", {"accept": accepted})

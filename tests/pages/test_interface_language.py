@@ -9,9 +9,8 @@ import pytest
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
-from ingestion.acts.runs import describe_request
 from ingestion.types.description import FieldName
-from ingestion.types.run import RunRequest
+from ingestion.types.run import RunRequest, describe_request
 from pages._shared import filter_widgets, interface_language, numbers_and_dates, shown_names
 from pages._shared.field_inputs import value_text
 from pages._shared.filter_widgets import WORDING, display_text, filter_label

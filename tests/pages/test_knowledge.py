@@ -42,7 +42,7 @@ def test_the_knowledge_base_is_built_as_a_run_and_shown_with_its_passages(start:
 
     app.button(key="ground").click().run()
     with opened(workspace) as engine:
-        assert JobQueue(engine.catalog).runs()[0].kind == "ground"
+        assert JobQueue(engine.catalog).latest()[0].kind == "ground"
         work(engine)
     app = admin(start(workspace), "knowledge")
 
@@ -59,12 +59,12 @@ def test_the_knowledge_base_is_built_as_a_run_and_shown_with_its_passages(start:
     assert ":green-badge[2] Flood Act · cosine" in words(app)
 
 
-def test_building_twice_queues_one_run(start: Start, workspace: Path) -> None:
+def test_building_twice_queues_one_job(start: Start, workspace: Path) -> None:
     app = admin(start(workspace), "knowledge")
     app.button(key="ground").click().run()
     app.button(key="ground").click().run()
     with opened(workspace) as engine:
-        assert [job.kind for job in JobQueue(engine.catalog).runs()] == ["ground"]
+        assert [job.kind for job in JobQueue(engine.catalog).latest()] == ["ground"]
 
 
 def test_an_index_table_is_previewed_applied_and_removed(start: Start, collection: Path, tmp_path: Path) -> None:

@@ -41,9 +41,9 @@ def test_what_became_of_each_file_is_said_below_the_table_in_full(start: Start, 
     added = {"path": "/in/plan.pdf", "status": "refused", "pages": 0, "children": 0, "reason": note * 3}
     fine = {**added, "path": "/in/fine.pdf", "status": "indexed", "reason": ""}
     jobs.queue("add", {"paths": ["/in/plan.pdf", "/in/fine.pdf"]})
-    run = jobs.next()
-    assert run is not None
-    jobs.finish(run.id, "done", [added, fine])
+    job = jobs.next()
+    assert job is not None
+    jobs.finish(job.id, "done", [added, fine])
 
     app.run()
 
@@ -208,14 +208,14 @@ def test_a_deletion_of_several_documents_is_undone_at_once_on_the_page(
     monkeypatch.setattr("pages._shared.jobs.ensure_worker", lambda _: None)
     start(own)
     context = replace(resources.context(), start_worker=lambda _: None)
-    run = queue_erasure(context, [one.source for one in context.engine.collection.documents()], undo_seconds=60)
+    job = queue_erasure(context, [one.source for one in context.engine.collection.documents()], undo_seconds=60)
     app = library(start(own))
     assert "**Deleting 3 documents** · waiting" in [one.value for one in app.markdown]
     [undo] = [one for one in app.button if one.label == "Undo"]
     undo.click().run()
     assert not app.error
     assert not app.exception
-    ended = context.jobs.find(run.id)
+    ended = context.jobs.find(job.id)
     assert ended is not None
     assert ended.status == "cancelled"
 

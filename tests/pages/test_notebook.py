@@ -252,7 +252,7 @@ def test_a_notebook_is_made_renamed_and_deleted(start: Start, workspace: Path) -
     assert app.selectbox(key="notebook chosen").value == made.id
 
     app.text_input(key=f"notebook renamed {made.id}").set_value("Water").run()
-    app.button(key="notebook rename").click().run()
+    app.button(key=f"notebook renamed {made.id} button").click().run()
     assert [one.name for one in notebooks.list_notebooks(workspace)] == ["Evidence", "Water"]
 
     before = notebooks.list_notebooks(workspace)
@@ -302,14 +302,14 @@ def test_a_name_that_is_too_long_is_refused_with_the_limit_and_the_place_for_it_
     assert app.text_input(key=field).max_chars == 0
 
     app.text_input(key=field).set_value("م" * 360).run()
-    app.button(key="notebook rename").click().run()
+    app.button(key=f"{field} button").click().run()
 
     assert "The name has 360 characters; 80 are allowed." in refused(app)
     assert app.selectbox(key="notebook chosen").options == ["Evidence (0)"]
     assert app.session_state["notebook renaming"]
 
     app.text_input(key=field).set_value("م" * 80).run()
-    app.button(key="notebook rename").click().run()
+    app.button(key=f"{field} button").click().run()
 
     assert not app.error
     assert app.selectbox(key="notebook chosen").options == [f"{'م' * 80} (0)"]

@@ -62,7 +62,7 @@ def test_what_a_change_of_the_index_means_is_said_and_nothing_is_started(start: 
     assert "3 documents must be encoded again" in written(app)
     app.button("save chunking").click().run()
     assert read_config(own).chunking.strategy == "section"
-    assert not resources.jobs().runs()
+    assert not resources.jobs().latest()
 
 
 def test_what_the_environment_sets_cannot_be_edited(start: Start, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:

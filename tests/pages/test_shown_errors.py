@@ -11,10 +11,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ingestion.acts.register import check_role, every_act
-from ingestion.acts.runs import describe_request
 from ingestion.spreadsheets.row import Row
 from ingestion.types.outcome import Refusal
-from ingestion.types.run import RunRequest
+from ingestion.types.run import RunRequest, describe_request
 from pages._shared import accessibility, interface_language, numbers_and_dates
 from pages._shared.errors import show
 from rag_engine.conversations.person import Person

@@ -61,7 +61,7 @@ def _carry_out(workspace: Path, portal: Portal) -> None:
 def _dataset(workspace: Path, portal: Portal) -> list[str]:
     """Return every row of every sheet of the exported workbook, the servers' addresses made equal."""
     catalog = open_catalog(workspace)
-    assert {(run.status, run.message) for run in JobQueue(catalog).finished()} == {("done", "")}
+    assert {(job.status, job.message) for job in JobQueue(catalog).finished()} == {("done", "")}
     path = workspace / "dataset.xlsx"
     export(path, list(SourceStore(catalog).records().values()), workspace=workspace)
     catalog.close()

@@ -47,7 +47,7 @@ _FAILURES = 3
 
 @dataclass(frozen=True, slots=True)
 class CellsRequest:
-    """Request for a run: the cells of a comparison at these questions and columns.
+    """Request for a job: the cells of a comparison at these questions and columns.
 
     Only cells that were not asked or failed are asked; with `since` also those asked before that moment.
     """
@@ -65,7 +65,7 @@ class CellsRequest:
 
 @dataclass(frozen=True, slots=True)
 class AskedCells:
-    """Outcome of a run: how many cells were asked, how many failed, and the state of the comparison.
+    """Outcome of a job: how many cells were asked, how many failed, and the state of the comparison.
 
     `counts` gives the number of its cells by status; it is empty if the comparison was deleted meanwhile.
     """

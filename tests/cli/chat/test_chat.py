@@ -33,8 +33,8 @@ def test_words_and_the_menu_start_runs_after_a_confirmation(workspace: Path) -> 
     assert result.exit_code == 0
     assert result.stdout.count("Run the phase licence for everything new or changed.") == 2
     assert "1 licence\n2 acquisition\n" in result.stdout
-    listed = CliRunner().invoke(app, ["runs", "-w", str(workspace), "--json"])
-    assert [one["status"] for one in json.loads(listed.stdout)["runs"]] == ["done"]
+    listed = CliRunner().invoke(app, ["jobs", "-w", str(workspace), "--json"])
+    assert [one["status"] for one in json.loads(listed.stdout)["jobs"]] == ["done"]
     assert "'dance' was not understood." in " ".join(result.stderr.split())
     assert result.stdout.endswith("Nothing has been asked yet.\n")
 

@@ -238,13 +238,13 @@ def test_the_sample_is_queued_again_after_a_failure_and_the_end_of_serving_ends_
         jobs = JobQueue(catalog)
         jobs.finish(jobs.queue("add", sample), "failed", [])
         with serving(tmp_path, "--sample") as (process, _):
-            again, _ = jobs.runs()
+            again, _ = jobs.latest()
             assert dict(again.arguments) == sample
             assert again.status in ("queued", "running")
-            _wait_until(lambda: jobs.runs()[0].progress)
+            _wait_until(lambda: jobs.latest()[0].progress)
             process.send_signal(signal.SIGINT)
             assert process.wait(40) == 0
-            assert jobs.runs()[0].status == "cancelled"
+            assert jobs.latest()[0].status == "cancelled"
             assert folders.await_worker(tmp_path)
 
 

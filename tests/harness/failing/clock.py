@@ -11,7 +11,7 @@ from dataclasses import asdict
 
 import sqlalchemy as sql
 
-from ingestion.jobs.queue import JobQueue, runs
+from ingestion.jobs.queue import JobQueue, jobs
 from ingestion.worker import work
 from rag_engine.storage.catalog import open_catalog
 from tests.harness.failing.commands import DOCTOR, SEARCH, commands
@@ -74,17 +74,17 @@ def _dated_otherwise(start: Scene, seconds: float) -> str:
         return f"{ended}, {status}"
     if wrong := [one for one in ended if one.code]:
         return str(wrong)
-    return status if status != "done" else "; ".join(differences(state | {"runs": []}, state_now(start)))
+    return status if status != "done" else "; ".join(differences(state | {"jobs": []}, state_now(start)))
 
 
 def _finish_leased(scene: Scene, seconds: float) -> str:
-    """Return what becomes of a run whose worker was killed, and had noted that it lives by another clock."""
+    """Return what becomes of a job whose worker was killed, and had noted that it lives by another clock."""
     catalog = open_catalog(scene.workspace)
-    jobs = JobQueue(catalog)
-    id = jobs.queue("add", {"paths": [str(scene.given)]})
-    jobs.next()
+    queue = JobQueue(catalog)
+    id = queue.queue("add", {"paths": [str(scene.given)]})
+    queue.next()
     with catalog.begin() as connection:
-        connection.execute(sql.update(runs).values(heartbeat=time.time() + seconds))
+        connection.execute(sql.update(jobs).values(heartbeat=time.time() + seconds))
     catalog.close()
     with closing(open_scene(scene)) as engine:
         JobQueue(engine.catalog).take_over()

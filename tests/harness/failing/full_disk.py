@@ -103,7 +103,7 @@ def _wrong(ended: list[Ended] | Failure, again: list[Ended], state: State, goal:
         return f"it ends with {first.code} and says {first.said!r}"
     if second.code != _DONE and not _WAS_DONE.search(" ".join(second.said.split())):
         return f"when there is room again it ends with {second.code} and says {second.said!r}"
-    return "; ".join(differences(state, goal | {"runs": state["runs"]}))
+    return "; ".join(differences(state, goal | {"jobs": state["jobs"]}))
 
 
 def really_full_disks(start: Scene, act: str, arguments: Sequence[str]) -> Iterator[Tally]:

@@ -219,7 +219,7 @@ def state_of_scene(engine: Engine, scene: Scene) -> State:
         for code, record in context.store.records().items()
     )
     # One that was killed when it was done is asked for once more.
-    state["runs"] = sorted({(run.kind, run.status, run.message) for run in context.jobs.runs()})
+    state["jobs"] = sorted({(job.kind, job.status, job.message) for job in context.jobs.latest()})
     state["archive"] = []
     if scene.archive.exists():
         with opened_archive(scene.archive) as (_, manifest):

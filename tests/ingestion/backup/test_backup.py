@@ -224,8 +224,8 @@ def test_a_restored_workspace_has_an_id_and_places_of_its_own(workspace: Path, t
             ids += connection.execute("SELECT value FROM state WHERE name = 'workspace'").fetchone()
     assert len(set(ids)) == 2
     with closing(open_engine(restored)) as engine:
-        [run] = context_of(engine).jobs.runs()
-    assert run.arguments["paths"] == [str(restored / "uploads" / "0123456789abcdef" / "marina.md")]
+        [job] = context_of(engine).jobs.latest()
+    assert job.arguments["paths"] == [str(restored / "uploads" / "0123456789abcdef" / "marina.md")]
 
 
 def test_backups_made_while_another_process_adds_documents_are_each_whole(workspace: Path, tmp_path: Path) -> None:

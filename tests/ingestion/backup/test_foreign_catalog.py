@@ -18,7 +18,7 @@ ADDED = (
     "CREATE TABLE hoard (file)",
     "INSERT INTO hoard VALUES ('hoarded')",
     "CREATE TRIGGER first_spy AFTER UPDATE ON documents BEGIN DELETE FROM state; END",
-    "CREATE TRIGGER queue AFTER UPDATE ON runs BEGIN UPDATE runs SET status = 'queued'; END",
+    "CREATE TRIGGER queue AFTER UPDATE ON jobs BEGIN UPDATE jobs SET status = 'queued'; END",
     "CREATE TRIGGER keep AFTER DELETE ON documents BEGIN INSERT INTO hoard VALUES (old.file); END",
     "CREATE VIEW seen AS SELECT file FROM documents",
     "CREATE VIRTUAL TABLE words USING fts5 (text)",
@@ -35,7 +35,7 @@ ADDED = (
 def archive(workspace: Path, tmp_path: Path) -> Path:
     """Return a backup of a workspace with every table that a catalog has."""
     with closing(open_engine(workspace)) as engine:
-        context_of(engine).jobs.runs()
+        context_of(engine).jobs.latest()
     return backup(place(workspace), tmp_path / "backup.zip").file
 
 

@@ -267,7 +267,7 @@ HASH = "'" + "0" * 64 + "'"
         """'{"path": "../outside/victim.txt", "sha256": ""}', 0, 1, '2026-01-01')""",
         "INSERT INTO sources (code, url, path, title, authority, notes, licence, parent, origin, added) "
         "VALUES ('A1', '', 'FORMER/sources/../../outside/victim.txt', '', '', '', '', '', '', '')",
-        """INSERT INTO runs VALUES (9, 'add', '{"paths": ["NEW/uploads/../x"]}', 'done', """
+        """INSERT INTO jobs VALUES (9, 'add', '{"paths": ["NEW/uploads/../x"]}', 'done', """
         "'', '[]', '', '', '', '', 0, 0, '')",
     ],
 )
@@ -278,7 +278,7 @@ def test_a_catalog_that_names_what_lies_elsewhere_is_refused(
     outside.mkdir()
     (outside / "victim.txt").write_text("mine")
     with closing(open_engine(workspace)) as engine:
-        context_of(engine).jobs.runs()
+        context_of(engine).jobs.latest()
     archive.unlink()
     backup(place(workspace), archive)
     for name, path in (("OUTSIDE", outside), ("FORMER", workspace), ("NEW", target)):
@@ -355,19 +355,19 @@ def test_runs_that_had_not_ended_are_cancelled_and_admins_are_named(
     secret = archive.with_name("secret.md")
     secret.write_text("# A secret\n\nThe secret of the analyst is kept at home.")
     with closing(open_engine(workspace)) as engine:
-        context_of(engine).jobs.runs()
+        context_of(engine).jobs.latest()
     archive.unlink()
     backup(place(workspace), archive)
     asked = json.dumps({"paths": [str(secret)]})
     rows = [
-        f"INSERT INTO runs VALUES ({key}, 'add', '{asked}', '{status}', '', '[]', '', '', '', '', 0, 0, '')"
+        f"INSERT INTO jobs VALUES ({key}, 'add', '{asked}', '{status}', '', '[]', '', '', '', '', 0, 0, '')"
         for key, status in enumerate(("queued", "running", "paused", "odd"), start=1)
     ]
     # SQLite finds the table by this name too.
-    rows += ["ALTER TABLE runs RENAME TO other", "ALTER TABLE other RENAME TO Runs"]
+    rows += ["ALTER TABLE jobs RENAME TO other", "ALTER TABLE other RENAME TO Jobs"]
     restored = restore(place(target), changed_catalog(archive, *rows))
-    assert (restored.cancelled_runs, restored.admins) == (("add",) * 4, ("ada@example.org",))
+    assert (restored.cancelled_jobs, restored.admins) == (("add",) * 4, ("ada@example.org",))
     with closing(open_engine(target)) as engine:
         work(engine)
         assert {one.file for one in engine.collection.documents()} == {"harbour.md", "bay.md"}
-        assert {one.status for one in context_of(engine).jobs.runs()} == {"cancelled"}
+        assert {one.status for one in context_of(engine).jobs.latest()} == {"cancelled"}

@@ -185,7 +185,7 @@ def test_the_worker_decides_on_an_index_that_waits(context: ActContext, accept: 
     hold_back(context)
     indexes.queue_decision(context, accept=accept)
     work(context.engine)
-    assert context.jobs.runs()[0].status == "done"
+    assert context.jobs.latest()[0].status == "done"
     assert (context.engine.collection.waiting(), context.engine.collection.generation()) == (None, generation)
 
 
@@ -212,9 +212,9 @@ def test_the_worker_reports_a_generation_that_was_held_back(context: ActContext)
     praise(context)
     indexes.queue_rebuild(context)
     work(context.engine)
-    [run] = context.jobs.runs()
-    assert run.status == "failed"
-    assert "did not go live" in run.message
+    [job] = context.jobs.latest()
+    assert job.status == "failed"
+    assert "did not go live" in job.message
     assert context.engine.collection.generation() == 1
 
 
@@ -222,20 +222,20 @@ def test_the_worker_checks_and_accepts(context: ActContext) -> None:
     praise(context)
     answers.queue_gate(context)
     work(context.engine)
-    assert context.jobs.runs()[0].results == [{"dropped": ["context_precision"]}]
+    assert context.jobs.latest()[0].results == [{"dropped": ["context_precision"]}]
     answers.queue_gate(context, accept=True)
     answers.queue_gate(context)
     work(context.engine)
-    assert context.jobs.runs()[0].results == [{"dropped": []}]
+    assert context.jobs.latest()[0].results == [{"dropped": []}]
 
 
 def test_a_rebuilding_that_is_cancelled_changes_nothing(context: ActContext) -> None:
-    run = indexes.queue_rebuild(context, encode=True)
+    job = indexes.queue_rebuild(context, encode=True)
     assert context.jobs.next() is not None
-    context.jobs.cancel(run.id)
+    context.jobs.cancel(job.id)
     context.jobs.take_over()
     work(context.engine)
-    assert context.jobs.runs()[0].status == "cancelled"
+    assert context.jobs.latest()[0].status == "cancelled"
     assert context.engine.collection.generation() == 1
     assert context.engine.collection.waiting() is None
 
@@ -244,4 +244,4 @@ def test_a_check_against_nothing_is_refused_before_it_waits(context: ActContext)
     RUNS.delete(context.workspace, "accepted")
     with pytest.raises(InputError, match="--accept"):
         answers.queue_gate(context)
-    assert context.jobs.runs() == []
+    assert context.jobs.latest() == []

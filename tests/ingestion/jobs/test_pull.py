@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from ingestion.acts.jobs import control
 from ingestion.acts.language_models import fitting_model, list_models, proposed_models, queue_pull
 from ingestion.acts.people import audit_entries
-from ingestion.acts.runs import control
 from ingestion.worker import work
 from rag_engine.backends.ollama import pull_model
 from rag_engine.config import GenerationConfig
@@ -60,11 +60,11 @@ def engine(tmp_path: Path, ollama: Script) -> Iterator[Engine]:
 
 def test_a_model_is_downloaded_chosen_and_asked_a_test_question(engine: Engine, ollama: Script) -> None:
     context = context_of(engine)
-    run = queue_pull(context, " small:1b ")
-    assert queue_pull(context, "small:1b").id == run.id
+    job = queue_pull(context, " small:1b ")
+    assert queue_pull(context, "small:1b").id == job.id
     work(engine)
 
-    [done] = context.jobs.runs()
+    [done] = context.jobs.latest()
     [result] = done.results
     assert (done.status, result["model"], result["right"]) == ("done", "small:1b", True)
     assert result["answer"] == "The gate is closed at 4.2 metres."
@@ -82,7 +82,7 @@ def test_a_model_that_fails_its_test_question_is_there_and_says_why(engine: Engi
     ollama.replies["/api/chat"] = Reply((b'{"error": "model requires more system memory"}',), status=500)
     queue_pull(context_of(engine), "small:1b")
     work(engine)
-    [done] = context_of(engine).jobs.runs()
+    [done] = context_of(engine).jobs.latest()
     assert (done.status, done.results) == ("done", [{"model": "small:1b"}])
     assert "requires more system memory" in done.message
 
@@ -102,7 +102,7 @@ def test_a_download_that_fails_names_the_cure_and_leaves_the_choice(
     ollama.replies["/api/pull"] = reply
     queue_pull(context_of(engine), "no:1b")
     work(engine)
-    [failed] = context_of(engine).jobs.runs()
+    [failed] = context_of(engine).jobs.latest()
     assert failed.status == "failed"
     assert said in failed.message
     assert read_settings(context_of(engine).workspace).value("ollama_model", "") == ""
@@ -111,18 +111,18 @@ def test_a_download_that_fails_names_the_cure_and_leaves_the_choice(
 def test_a_download_is_cancelled_and_continues_when_it_is_asked_for_again(engine: Engine, ollama: Script) -> None:
     context = context_of(engine)
     ollama.replies["/api/pull"] = [Reply(pulled().pieces, stalls=True), pulled(line(status="success"))]
-    run = queue_pull(context, "small:1b")
+    job = queue_pull(context, "small:1b")
     working = threading.Thread(target=work, args=(engine,))
     working.start()
     while not any(path == "/api/pull" for path, _ in ollama.asked):
         working.join(0.02)
-    control(context, "cancel", run.id)
+    control(context, "cancel", job.id)
     working.join(9)
-    assert [one.status for one in context.jobs.runs()] == ["cancelled"]
+    assert [one.status for one in context.jobs.latest()] == ["cancelled"]
     again = queue_pull(context, "small:1b")
-    assert again.id != run.id
+    assert again.id != job.id
     work(engine)
-    assert [one.status for one in context.jobs.runs()] == ["done", "cancelled"]
+    assert [one.status for one in context.jobs.latest()] == ["done", "cancelled"]
 
 
 def test_models_are_listed_with_their_sizes_and_an_unnamed_one_is_refused(engine: Engine, ollama: Script) -> None:

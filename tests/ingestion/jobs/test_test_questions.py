@@ -12,7 +12,7 @@ import pytest
 
 from ingestion.acts import documents, evaluation
 from ingestion.acts.context import ActContext, local_person, open_context
-from ingestion.acts.runs import control
+from ingestion.acts.jobs import control
 from ingestion.worker import work
 from rag_engine.conversations.store import Conversation, QuestionSettings, Turn, TurnRating, restore_conversation
 from rag_engine.engine import open_engine
@@ -171,9 +171,9 @@ def test_the_worker_asks_every_question_and_leaves_out_those_without_documents(c
     evaluation.queue_test(context)
     assert evaluation.queue_test(context).id == 1
     work(context.engine)
-    [run] = context.jobs.runs()
-    assert (run.status, run.results[0]["questions"]) == ("done", 2)
-    assert "1 left out" in run.message
+    [job] = context.jobs.latest()
+    assert (job.status, job.results[0]["questions"]) == ("done", 2)
+    assert "1 left out" in job.message
     kept = read_test_run(context.workspace, list_test_runs(context.workspace)[0].id)
     assert kept.run.rows[0].id == put.id
     assert kept.run.rows[0].figures["first_quotation"] == 1
@@ -201,8 +201,8 @@ def test_a_test_that_is_paused_continues_where_it_was(context: ActContext) -> No
     evaluation.ask_test_questions(context, AnswersRequest())
     assert len(list_test_runs(context.workspace)) == 1
     assert [one.run.rows[:2] for one in RUNS.read_all(context.workspace)] == [stopped.run.rows]
-    run = evaluation.queue_test(context)
-    control(context, "cancel", run.id)
+    job = evaluation.queue_test(context)
+    control(context, "cancel", job.id)
     work(context.engine)
     assert len(list_test_runs(context.workspace)) == 1
 

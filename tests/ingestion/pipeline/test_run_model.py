@@ -113,7 +113,7 @@ def test_a_model_that_is_named_and_cannot_be_asked_is_told_with_the_run(tmp_path
     jobs = JobQueue(engine.catalog)
     jobs.queue("run", {})
     work(engine)
-    [job] = jobs.runs()
+    [job] = jobs.latest()
     assert job.status == "done"
     assert "SEXTANT_OPENAI_MODEL" in job.message
     engine.close()

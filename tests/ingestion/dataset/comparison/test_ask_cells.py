@@ -165,7 +165,7 @@ def test_stopping_keeps_what_is_there(context: ActContext) -> None:
     assert done.asked == len(found(context, begun)) == 2
 
 
-def test_a_comparison_that_is_removed_meanwhile_ends_its_run(context: ActContext) -> None:
+def test_a_comparison_that_is_removed_meanwhile_ends_its_job(context: ActContext) -> None:
     begun, store = begin(context), ComparisonStore(context.engine.catalog)
     done = ask(context, begun, progress=lambda _: store.remove(begun.id))
     assert (done.asked, done.counts) == (1, {})

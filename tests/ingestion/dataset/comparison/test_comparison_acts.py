@@ -1,4 +1,4 @@
-"""Acts on comparisons, and the run of the worker that asks their cells."""
+"""Acts on comparisons, and the job of the worker that asks their cells."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ingestion.acts.comparisons import (
     ask_columns_again,
     ask_comparison,
     begin_comparison,
-    comparison_runs,
+    comparison_jobs,
     continue_comparison,
     extend_comparison,
     find_comparison,
@@ -25,7 +25,7 @@ from ingestion.acts.comparisons import (
     shrink_comparison,
 )
 from ingestion.acts.context import ActContext, open_context
-from ingestion.acts.runs import control
+from ingestion.acts.jobs import control
 from ingestion.add_files import add_paths
 from ingestion.dataset.comparison.comparison import Comparison, outdated_columns
 from ingestion.jobs.queue import Job
@@ -45,14 +45,14 @@ def begun(context: ActContext) -> Comparison:
 
 @pytest.fixture
 def worked(context: ActContext, begun: Comparison) -> Job:
-    """Return the run that has asked all of a comparison."""
+    """Return the job that has asked all of a comparison."""
     queued = ask_comparison(context, begun.id)
     assert queued is not None
     return ended(context, queued)
 
 
 def ended(context: ActContext, job: Job) -> Job:
-    """Return a run after all work is done."""
+    """Return a job after all work is done."""
     work(context.engine)
     found = context.jobs.find(job.id)
     assert found is not None
@@ -75,7 +75,7 @@ def test_the_worker_asks_every_cell_and_the_comparison_survives_its_engine(
     again.close()
 
 
-def test_a_comparison_without_open_cells_queues_no_run(context: ActContext, begun: Comparison, worked: Job) -> None:
+def test_a_comparison_without_open_cells_queues_no_job(context: ActContext, begun: Comparison, worked: Job) -> None:
     assert ask_comparison(context, begun.id) is None
 
 
@@ -157,7 +157,7 @@ def test_a_deleted_comparison_ends_its_runs_and_comes_back_with_its_cells(
     removed = remove_comparison(context, begun.id)
     assert removed == before
     assert list_comparisons(context) == []
-    assert comparison_runs(context, begun.id) == []
+    assert comparison_jobs(context, begun.id) == []
     assert ended(context, queued).status == "cancelled"
     restore_comparison(context, removed)
     assert now(context, begun) == before

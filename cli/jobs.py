@@ -1,4 +1,4 @@
-"""Commands that take the sources through the phases, and those that control the runs."""
+"""Commands that take the sources through the phases, and those that control jobs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 
-RunId = Annotated[int, typer.Argument(help="Number of the run (`sextant runs`); none means the latest it can be.")]
+JobId = Annotated[int, typer.Argument(help="Number of the job (`sextant jobs`); none means the latest it can be.")]
 
 
 @app.command()
@@ -70,12 +70,13 @@ def do_words(
 ) -> None:
     """Say what to run in words, or pick from the menu; the request is shown and run when you agree."""
     from ingestion.acts import runs
+    from ingestion.types.run import describe_request
 
     if not words and not as_json:
         words = choose_from_menu()
     with context_of(workspace, as_json) as context:
         command = understand(context, words)
-        described = runs.describe_request(command.request, len(command.request.codes))
+        described = describe_request(command.request, len(command.request.codes))
         proposed = {"description": described, "by": command.by, "request": asdict(command.request)}
         end_as_json(as_json and not yes, proposed)
         if not as_json:
@@ -86,49 +87,51 @@ def do_words(
 
 
 @app.command()
-def runs(
+def jobs(
     most: Annotated[int, typer.Option(min=1, max=1000, help="How many, newest first.")] = 20,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the latest runs: number, status, when and by whom they were queued, how far, what was asked."""
+    """List the latest jobs: number, status, when and by whom they were queued, how far, what was asked."""
+    from ingestion.jobs.kinds import title_of
+
     with context_of(workspace, as_json) as context:
-        found = context.jobs.runs(most)
-    end_as_json(as_json, {"runs": [asdict(one) for one in found]})
+        found = context.jobs.latest(most)
+    end_as_json(as_json, {"jobs": [asdict(one) for one in found]})
     by = Column("by", no_wrap=True, overflow="ellipsis", max_width=16)
     what = Column("what", no_wrap=True, overflow="ellipsis", ratio=1)
     rows = (
-        (one.id, one.status, one.queued[:16].replace("T", " "), one.person.name, _how_far(one), _asked(one))
+        (one.id, one.status, one.queued[:16].replace("T", " "), one.person.name, _how_far(one), title_of(one))
         for one in found
     )
-    print_table(("run", "status", "queued", by, "how far", what), rows)
+    print_table(("job", "status", "queued", by, "how far", what), rows)
 
 
 @app.command()
-def pause(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) -> None:
-    """Pause a run after the sources it is at."""
-    from ingestion.acts import runs
+def pause(id: JobId = 0, workspace: Workspace = None, as_json: AsJson = False) -> None:
+    """Pause a job after what it is at."""
+    from ingestion.acts.jobs import control
 
     with context_of(workspace, as_json) as context:
-        _print_signal(runs.control(context, "pause", id), "`sextant resume` continues it.", as_json)
+        _print_signal(control(context, "pause", id), "`sextant resume` continues it.", as_json)
 
 
 @app.command()
-def resume(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) -> None:
-    """Continue a paused run, and show how far it is."""
-    from ingestion.acts import runs
+def resume(id: JobId = 0, workspace: Workspace = None, as_json: AsJson = False) -> None:
+    """Continue a paused job, and show how far it is."""
+    from ingestion.acts.jobs import control
 
     with context_of(workspace, as_json) as context:
-        _print_run(watch(context, runs.control(context, "resume", id)), as_json)
+        _print_run(watch(context, control(context, "resume", id)), as_json)
 
 
 @app.command()
-def cancel(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) -> None:
-    """End a run for good; completed work is kept."""
-    from ingestion.acts import runs
+def cancel(id: JobId = 0, workspace: Workspace = None, as_json: AsJson = False) -> None:
+    """End a job for good; completed work is kept."""
+    from ingestion.acts.jobs import control
 
     with context_of(workspace, as_json) as context:
-        job = runs.control(context, "cancel", id)
+        job = control(context, "cancel", id)
         rest = "asking the same again" if job.kind in ("compare", "test") else "`sextant run`"
         _print_signal(job, f"Completed work is kept; {rest} does the rest.", as_json)
 
@@ -155,8 +158,8 @@ def understand(context: ActContext, words: str) -> Command:
 
 
 def watch(context: ActContext, queued: Job) -> Job:
-    """Show what a run waits for and its progress until it has ended, and return it; Ctrl-C cancels it."""
-    from ingestion.acts.runs import control
+    """Show what a job waits for and its progress until it has ended, and return it; Ctrl-C cancels it."""
+    from ingestion.acts.jobs import control
     from ingestion.jobs.process import follow
 
     last = ""
@@ -165,7 +168,7 @@ def watch(context: ActContext, queued: Job) -> Job:
 
         def show(now: Job) -> None:
             nonlocal last
-            # Before its first phase a run of phases has nothing to show.
+            # Before its first phase a run has nothing to show.
             if now.progress and (doing := now.progress.phase or ("" if now.kind == "run" else now.kind)):
                 last = now.progress.phase
                 advance(doing, now.progress.done, now.progress.total, now.progress.current)
@@ -180,14 +183,16 @@ def watch(context: ActContext, queued: Job) -> Job:
 
 
 def _print_turn(context: ActContext, job: Job) -> None:
-    """Print that the run is under way already, or which run comes before it."""
+    """Print that the job is under way already, or which job comes before it."""
+    from ingestion.jobs.kinds import title_of
+
     if job.status == "running":
-        err.print(f"Run {job.id} is doing this already, since {job.started[11:16]}; it is shown here.", markup=False)
+        err.print(f"Job {job.id} is doing this already, since {job.started[11:16]}; it is shown here.", markup=False)
         return
-    before = next((one for one in context.jobs.runs(100) if one.id < job.id and one.active), None)
+    before = next((one for one in context.jobs.latest(100) if one.id < job.id and one.active), None)
     if before is not None and job.status == "queued":
         far = f" ({far})" if (far := _how_far(before)) else ""
-        err.print(f"Run {job.id} waits for run {before.id}{far}: {_asked(before)}", markup=False)
+        err.print(f"Job {job.id} waits for job {before.id}{far}: {title_of(before)}", markup=False)
 
 
 def _print_run(ended: Job, as_json: bool) -> None:
@@ -199,7 +204,7 @@ def _print_run(ended: Job, as_json: bool) -> None:
 
 
 def print_summary(ended: Job) -> None:
-    """Print what each phase did, and how the run ended."""
+    """Print what each phase did, and how the job ended."""
     counts = "done", "skipped", "refused", "failed"
     rows = (
         (one["phase"], ", ".join(f"{one[name]} {name}" for name in counts if one[name]), f"({one['seconds']:.1f} s)")
@@ -228,9 +233,9 @@ def _print_remaining_phases(ended: Job, last: str) -> None:
 
 
 def _print_signal(job: Job, remedy: str, as_json: bool) -> None:
-    end_as_json(as_json, {"run": asdict(job)})
+    end_as_json(as_json, {"job": asdict(job)})
     signal = {"pause": "pauses after what it is at", "cancel": "ends after what it is at", "": ""}[job.signal]
-    out.print(f"Run {job.id} {signal if job.status == 'running' else f'is {job.status}'}. {remedy}", markup=False)
+    out.print(f"Job {job.id} {signal if job.status == 'running' else f'is {job.status}'}. {remedy}", markup=False)
 
 
 def _how_far(job: Job) -> str:
@@ -238,13 +243,3 @@ def _how_far(job: Job) -> str:
         return ""
     unit = f"{job.progress.done} of {job.progress.total}"
     return f"{job.progress.phase} {unit}".strip()
-
-
-def _asked(job: Job) -> str:
-    if job.kind == "compare":
-        return f"compare: {'; '.join(job.arguments['questions'])}"
-    if job.kind != "run":
-        return " ".join([job.kind, *(str(path) for path in job.arguments.get("paths", ())[:3])])
-    from ingestion.acts.runs import describe_request
-
-    return describe_request(job.request)
