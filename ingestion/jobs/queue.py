@@ -75,8 +75,8 @@ class Job:
 
     @property
     def documents(self) -> tuple[str, ...]:
-        """The sources of the documents that a deletion was queued with, one alone by earlier versions."""
-        return tuple(self.arguments.get("documents") or (self.arguments["document_id"],))
+        """The sources of the documents that a deletion was queued with."""
+        return tuple(self.arguments["documents"])
 
     @property
     def active(self) -> bool:
@@ -96,8 +96,6 @@ class JobQueue:
         self._catalog = catalog
         with catalog.begin() as connection:
             TABLES.create_all(connection)
-            if "person" not in {column["name"] for column in sql.inspect(connection).get_columns(runs.name)}:
-                connection.execute(sql.text("ALTER TABLE runs ADD COLUMN person VARCHAR NOT NULL DEFAULT ''"))
 
     def queue(self, kind: str, arguments: Mapping[str, Any], person: Person = LOCAL) -> int:
         """Put a run that a person asks for in the queue and return its number."""

@@ -85,7 +85,7 @@ def test_an_addition_and_a_removal_are_carried_out_in_order(engine: Engine, smal
     [done] = jobs.runs()
     assert done.status == "done"
     assert [one["status"] for one in done.results] == ["indexed"] * 3
-    jobs.queue("erase", {"document_id": engine.collection.documents()[0].document_id})
+    jobs.queue("erase", {"documents": [engine.collection.documents()[0].document_id]})
     work(engine)
     assert jobs.runs()[0].results[0]["left_behind"] == []
     assert len(engine.collection.documents()) == 2
@@ -98,7 +98,7 @@ def test_an_erasure_whose_worker_was_killed_before_it_could_say_so_is_done(
     jobs.queue("add", {"paths": [str(small_documents)]})
     work(engine)
     record = engine.collection.documents()[0]
-    jobs.queue("erase", {"document_id": record.document_id})
+    jobs.queue("erase", {"documents": [record.document_id]})
     assert jobs.next() is not None
     engine.collection.erase(record)
     jobs.take_over()
@@ -219,7 +219,7 @@ def test_a_run_that_waits_for_another_process_can_be_cancelled(engine: Engine, s
 
 def test_a_run_that_cannot_be_done_fails_with_its_reason_and_the_next_goes_on(engine: Engine) -> None:
     jobs = JobQueue(engine.catalog)
-    jobs.queue("erase", {"document_id": "ffffffffffff"})
+    jobs.queue("erase", {"documents": ["ffffffffffff"]})
     jobs.queue("add", {"paths": ["/nowhere/at/all.pdf"]})
     assert work(engine) == 2
     second, first = jobs.runs()
@@ -484,7 +484,7 @@ def test_a_deletion_that_has_begun_is_not_called_cancelled(engine: Engine, monke
     upload(engine, "rules.txt", HARBOUR)
     work(engine)
     jobs = JobQueue(engine.catalog)
-    id = jobs.queue("erase", {"document_id": engine.collection.documents()[0].source})
+    id = jobs.queue("erase", {"documents": [engine.collection.documents()[0].source]})
     erase = engine.collection.erase
 
     def late(record: DocumentRecord) -> Erasure:

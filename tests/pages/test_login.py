@@ -168,7 +168,7 @@ def test_no_button_that_a_reader_may_not_use_can_be_clicked(opened: Opened, tab:
 def test_a_reader_cannot_undo_what_a_curator_deletes(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages._shared.jobs.ensure_worker", lambda _: None)
     app = opened(BOB)
-    run = JobQueue(resources.engine().catalog).queue("erase", {"document_id": "0" * 12, "undo_seconds": 60})
+    run = JobQueue(resources.engine().catalog).queue("erase", {"documents": ["0" * 12], "undo_seconds": 60})
     app.switch_page("pages/library.py").run()
     button = app.button(key=f"undo {run}")
     assert button.disabled
