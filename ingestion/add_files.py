@@ -137,7 +137,10 @@ def add_paths(
         finally:
             # Copies of files that are the same as others, or were read when the addition was broken off.
             shutil.rmtree(lane.incoming, ignore_errors=True)
-        if replaces is not None and any(_is_new_version(one, replaces) for one in results):
+        if replaces is not None and any(
+            one.status == "indexed" or (one.status == "unchanged" and one.document_id != replaces.document_id)
+            for one in results
+        ):
             # The former version answers only questions about a day before this one.
             indexer.flush()
             metadata = former_version(replaces, now()[:10]).metadata
@@ -392,11 +395,6 @@ def _ended(path: Path, ended: _Done | Outcome) -> _Done | FileOutcome:
     if not isinstance(ended, Outcome):
         return ended
     return FileOutcome(_shown(path), "", "refused" if ended.status == "refused" else "failed", ended.message)
-
-
-def _is_new_version(added: FileOutcome, former: DocumentRecord) -> bool:
-    """Return whether the file is in the collection, as another document than the one it replaces."""
-    return added.status == "indexed" or (added.status == "unchanged" and added.document_id != former.document_id)
 
 
 def _among_versions(

@@ -129,8 +129,9 @@ def erase(context: ActContext, document: str, author: str = "", note: str = "", 
     """
     _remove_half_written(context.workspace)
     unfinished = find_erasure(context.workspace, document)
+    present = context.engine.collection.documents()
     # It comes before a document whose title its name is.
-    if unfinished is not None and not _is_named(context, document):
+    if unfinished is not None and not any(document in (one.source, one.document_id, one.file) for one in present):
         with erasing(context.workspace):
             return _carry_out(context, unfinished)
     record = context.engine.catalog.find_document(document)
@@ -302,11 +303,6 @@ def _replaced(context: ActContext, document: str) -> DocumentRecord | None:
     return record
 
 
-def _is_named(context: ActContext, name: str) -> bool:
-    """Return whether a document of the collection has this source, id or file, which a title only repeats."""
-    return any(name in (one.source, one.document_id, one.file) for one in context.engine.collection.documents())
-
-
 def _carry_out(context: ActContext, asked: BegunErasure) -> Erasure:
     """Take the remaining steps of an erasure, each of which may be repeated, and enter it."""
     with entered_as_begun(context, "erase", asked.source, asked.note, asked.author):
@@ -347,7 +343,9 @@ def _take_steps(context: ActContext, asked: BegunErasure) -> Erasure:
     # Again, now that nobody finds it any more: an answer that is begun after this holds nothing of it.
     left += _forget(context, asked.document_id, asked.source, asked.file, redact=asked.redact)
     left += (
-        Message("its traces in {file}, a database that was damaged", file=_name_in(context, path))
+        Message(
+            "its traces in {file}, a database that was damaged", file=path.relative_to(context.workspace).as_posix()
+        )
         for database in (catalog_file(context.workspace), records_file(context.workspace))
         for path in kept_aside(context.workspace, database.name)
     )
@@ -424,10 +422,6 @@ def _forget(context: ActContext, document_id: str, source: str, file: str, *, re
     forget_lines(context.workspace, ["correction", "document"], source, code)
     kept = (one.relative_to(context.workspace).as_posix() for one in unread)
     return [Message("its possible traces in {file}, which cannot be read", file=one) for one in kept]
-
-
-def _name_in(context: ActContext, path: Path) -> str:
-    return path.relative_to(context.workspace).as_posix()
 
 
 def _check_erasure(record: DocumentRecord, codes: Sequence[str], note: str) -> None:

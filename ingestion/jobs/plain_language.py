@@ -36,19 +36,15 @@ def interpret(
     if not words.strip():
         return None
     if _PICKED.fullmatch(words):
-        return _picked([int(number) for number in re.findall(r"\d+", words)])
+        numbers = [int(number) for number in re.findall(r"\d+", words)]
+        picked = tuple(phase for place, phase in enumerate(PHASES, 1) if place in numbers)
+        return Command(RunRequest(picked), "rules") if len(picked) == len(set(numbers)) else None
     if language_model is not None:
         asked = _by_model(words, codes, language_model, seconds)
         if asked is not None:
             return Command(asked, language_model.name)
     asked = _by_rules(words, codes)
     return Command(asked, "rules") if asked else None
-
-
-def _picked(numbers: Collection[int]) -> Command | None:
-    if not all(1 <= number <= len(PHASES) for number in numbers):
-        return None
-    return Command(RunRequest(tuple(phase for place, phase in enumerate(PHASES, 1) if place in numbers)), "rules")
 
 
 @dataclass(frozen=True, slots=True)

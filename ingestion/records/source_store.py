@@ -232,7 +232,12 @@ class SourceStore:
         """Return the latest outcome of every source and phase, as the phases left it."""
         names = [column.name for column in outcomes.c]
         rows = (dict(zip(names, row, strict=True)) for row in self._catalog.read(sql.select(outcomes)))
-        return {(row["code"], row["phase"]): _entry(row) for row in rows}
+        return {
+            (row["code"], row["phase"]): PhaseEntry(
+                _outcome(row), row["fingerprint"], row["model"], row["attempts"], row["when"]
+            )
+            for row in rows
+        }
 
     def record(
         self, code: str, phase: Phase, outcome: Outcome, *, fingerprint: str, model: str = "", seconds: float = 0.0
@@ -509,14 +514,10 @@ def _unquoted(evidence: object) -> object:
 def _scrubbed(value: Any) -> Any:
     """Return the value without marks of direction; half of a character pair is a question mark."""
     if isinstance(value, str):
-        return change_texts(value, _scrubbed_text)
+        return change_texts(value, lambda text: without_direction_marks(text.encode("utf-8", "replace").decode()))
     if isinstance(value, dict):
         return {name: _scrubbed(one) for name, one in value.items()}
     return [_scrubbed(one) for one in value] if isinstance(value, list | tuple) else value
-
-
-def _scrubbed_text(text: str) -> str:
-    return without_direction_marks(text.encode("utf-8", "replace").decode())
 
 
 def _row(phase: Phase, outcome: Outcome) -> dict[str, Any]:
@@ -527,10 +528,6 @@ def _row(phase: Phase, outcome: Outcome) -> dict[str, Any]:
 def _outcome(row: Mapping[str, Any]) -> Outcome:
     evidence = _EVIDENCE[row["phase"]].validate_json(row["evidence"]) if row["evidence"] else None
     return Outcome(row["status"], row["reason"], row["message"], evidence, row["retryable"])
-
-
-def _entry(row: Mapping[str, Any]) -> PhaseEntry:
-    return PhaseEntry(_outcome(row), row["fingerprint"], row["model"], row["attempts"], row["when"])
 
 
 def _file_of(code: str, evidence: object) -> SourceFile | None:
@@ -558,9 +555,6 @@ def _note_correction(connection: sql.Connection, one: Correction) -> None:
 
 def _put(connection: sql.Connection, table: sql.Table, values: Mapping[str, Any]) -> None:
     """Store a row in place of the one with the same key."""
-    if not connection.execute(sql.update(table).where(_same_key(table, values)).values(values)).rowcount:
+    same_key = sql.and_(*(column == values[column.name] for column in table.primary_key))
+    if not connection.execute(sql.update(table).where(same_key).values(values)).rowcount:
         connection.execute(sql.insert(table).values(values))
-
-
-def _same_key(table: sql.Table, values: Mapping[str, Any]) -> sql.ColumnElement[bool]:
-    return sql.and_(*(column == values[column.name] for column in table.primary_key))

@@ -179,12 +179,11 @@ def _row(group: list[PrintedLine]) -> TextRow:
         else:
             parts[-1].append(shown)
             lines[-1] += right
-    places = tuple(_cell(" ".join(words), inside) for words, inside in zip(parts, lines, strict=True))
+    places = tuple(
+        GridCell(" ".join(words), box=_around(inside), bold=all(line.bold for line in inside))
+        for words, inside in zip(parts, lines, strict=True)
+    )
     return TextRow(text, _around(group), widest.size, all(line.bold for line in group), widest.block, cells, places)
-
-
-def _cell(text: str, lines: Sequence[PrintedLine]) -> GridCell:
-    return GridCell(text, box=_around(lines), bold=all(line.bold for line in lines))
 
 
 def _around(lines: Sequence[PrintedLine]) -> Box:
