@@ -18,13 +18,12 @@ from typing import Any
 import sqlalchemy as sql
 
 from ingestion import workspace as folders
-from ingestion.acts.answer_gate import measure_gate
 from ingestion.acts.backups import keep_backup
 from ingestion.acts.context import local_person, open_context, queue_run
 from ingestion.acts.corrections import relabel
 from ingestion.acts.documents import add_files, erase, finish_erasures, unfinished_erasures
 from ingestion.acts.evaluation import ask_test_questions
-from ingestion.acts.indexes import accept_index, discard_index, rebuild
+from ingestion.acts.indexes import accept_index, discard_index, measure_gate, rebuild
 from ingestion.acts.language_models import pull, try_model
 from ingestion.acts.sources import remove_sources
 from ingestion.book_index.find_pages import index_pages
