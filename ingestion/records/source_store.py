@@ -146,12 +146,7 @@ class SourceStore:
 
     # --- sources
 
-    def add(self, new: Iterable[ListedSource]) -> int:
-        """Add sources and return their number; those whose code is known already are left as they are."""
-        given = list(new)
-        return len(given) - len(self.add_new(given))
-
-    def add_new(self, new: Iterable[ListedSource]) -> list[ListedSource]:
+    def add(self, new: Iterable[ListedSource]) -> list[ListedSource]:
         """Add sources and return the others, whose code is known already."""
         left: list[ListedSource] = []
         added: list[str] = []
@@ -205,11 +200,8 @@ class SourceStore:
         numbers = (str(row[0]).removeprefix(f"{code}.") for row in self._catalog.read(under))
         return max((int(number) for number in numbers if number.isdigit()), default=0)
 
-    def remove(self, codes: Sequence[str], author: str) -> int:
-        """Take sources off the list with their outcomes, and return their number.
-
-        Decisions and the history stay.
-        """
+    def remove(self, codes: Sequence[str], author: str) -> None:
+        """Take sources off the list with their outcomes; decisions and the history stay."""
         with self._catalog.begin() as connection:
             for code in codes:
                 for table in (outcomes, kept, source_files, sources):
@@ -217,7 +209,6 @@ class SourceStore:
                 _note(connection, code, "removed", author=author)
         forget_lines(self._catalog.workspace, ["file"], *codes)
         self._log_sources(codes, author)
-        return len(codes)
 
     def _log_sources(self, codes: Sequence[str], author: str = "") -> None:
         """Enter the present rows of these sources in the log; none of a removed source."""
@@ -316,11 +307,6 @@ class SourceStore:
     def _log_decisions(self, decided: Sequence[Decision]) -> None:
         known = self._documents([one.code for one in decided])
         add_said(self._catalog.workspace, (replace(decision_line(one), **known.get(one.code, {})) for one in decided))
-
-    def correct(self, given: Sequence[Correction]) -> None:
-        """Enter a person's values for fields, which no re-run overwrites."""
-        self._require([one.code for one in given])
-        self.enter(given)
 
     def enter(self, given: Sequence[Correction]) -> None:
         """Enter corrections of documents in the log; those of a source are in its history too."""
