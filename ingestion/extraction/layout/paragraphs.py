@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from ingestion.extraction.assemble import DraftBlock
 from ingestion.extraction.layout.hyphenation import join_lines
 from ingestion.extraction.layout.text_rows import LABEL, PageRows, TextRow
-from ingestion.extraction.table_grid import GridCell, TableGrid, table_of, without_leader
+from ingestion.extraction.table_grid import GridCell, TableGrid, around, table_of, without_leader
 from ingestion.extraction.table_text import table_block
 from rag_engine.types.document import BlockKind, Box
 
@@ -311,4 +311,4 @@ def _at(row: Sequence[GridCell], column: int) -> GridCell | None:
 def _around(a: Box | None, b: Box | None) -> Box | None:
     if a is None or b is None:
         return a or b
-    return Box(min(a.x0, b.x0), min(a.y0, b.y0), max(a.x1, b.x1), max(a.y1, b.y1))
+    return around((a, b))
