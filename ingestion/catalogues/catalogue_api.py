@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from lxml import etree
-
 from ingestion.catalogues.ckan_dcat import Json, ckan_records, dcat_records, next_page, nodes_of
 from ingestion.catalogues.record import Distribution, Record, best_address
+from ingestion.extraction.formats.zip_container import parse_xml
 from ingestion.protocols import Web
 from ingestion.types.outcome import Refusal
 from ingestion.types.source import Fetched
@@ -192,20 +191,6 @@ def _with(url: str, **changes: int) -> str:
     pairs = [(name, value) for name, value in parse_qsl(parts.query) if name not in changes]
     pairs += [(name, str(value)) for name, value in changes.items()]
     return urlunsplit(parts._replace(query=urlencode(pairs)))
-
-
-def parse_xml(body: bytes) -> Element | None:
-    """Return the root of an XML document, read without entities, network or oversized trees.
-
-    None if it is none.
-    """
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
-    )
-    try:
-        return etree.fromstring(body, parser=parser)
-    except (etree.XMLSyntaxError, ValueError):
-        return None
 
 
 def oai_error(root: Element) -> str:

@@ -22,7 +22,7 @@ from ingestion.metadata.term_matching import cut_words
 from ingestion.paced_model import ModelTimeoutError
 from ingestion.prompts import description_message, description_rules, description_schema
 from ingestion.protocols import LanguageModel
-from ingestion.types.description import FieldName, FieldValue
+from ingestion.types.description import FieldName, FieldValue, is_iso_date
 from rag_engine.errors import BackendError
 from rag_engine.geography import Gazetteer, canonical_country
 from rag_engine.messages import Message
@@ -32,7 +32,6 @@ from rag_engine.text.folding import fold
 _SINGLE: tuple[FieldName, ...] = ("document_type", "geographical_level")
 _LABELLED: tuple[FieldName, ...] = ("hazards", "key_criteria", "tags")
 _PROSE: tuple[FieldName, ...] = ("description", "target")
-_ISO_DATE = re.compile(r"(?:19|20)\d\d(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
 _QUOTE_WORDS = 2
 _LONGEST_QUOTE = 400
 _DIGITS = re.compile(r"\d+")
@@ -229,7 +228,7 @@ def _date(entry: tuple[str, str], reader: _ReplyReader, today: date) -> list[Fie
     """
     text, quote = entry[0].strip(), entry[1]
     recent = {today.isoformat(), (today - timedelta(days=1)).isoformat()}
-    if text and (not _ISO_DATE.fullmatch(text) or not _is_calendar_date(text)):
+    if text and not (text.startswith(("19", "20")) and is_iso_date(text)):
         reader.warnings.append(Message("The model's date {date!r} is no ISO date.", date=one_line(text, limit=40)))
     elif text in recent or text > today.isoformat()[: len(text)]:
         reader.warnings.append(
@@ -244,16 +243,6 @@ def _date(entry: tuple[str, str], reader: _ReplyReader, today: date) -> list[Fie
 
 def _dates(quote: str, month_first: bool) -> list[WrittenDate]:
     return written_dates(quote[:_LONGEST_QUOTE], month_first=month_first)
-
-
-def _is_calendar_date(text: str) -> bool:
-    if len(text) < 10:
-        return True
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _entries(value: object) -> list[tuple[str, str]]:
