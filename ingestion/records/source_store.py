@@ -246,6 +246,7 @@ class SourceStore:
         seconds: float = 0.0,
     ) -> None:
         """Record many outcomes of a phase at once."""
+        files: list[SourceFile] = []
         with self._catalog.begin() as connection:
             for code, outcome in ended:
                 where = sql.and_(outcomes.c.code == code, outcomes.c.phase == phase)
@@ -258,10 +259,10 @@ class SourceStore:
                 _note(connection, code, phase, **told, seconds=seconds)
                 if (file := _file_of(code, outcome.evidence)) is not None:
                     _put(connection, source_files, asdict(file))
-        self._log_files(ended)
+                    files.append(file)
+        self._log_files(files)
 
-    def _log_files(self, ended: Iterable[tuple[str, Outcome]]) -> None:
-        files = [file for code, outcome in ended if (file := _file_of(code, outcome.evidence)) is not None]
+    def _log_files(self, files: Iterable[SourceFile]) -> None:
         lines = (LogLine(kind="file", on=one.code, when=now(), file=one.path, sha256=one.sha256) for one in files)
         add_lines(self._catalog.workspace, lines)
 
@@ -300,19 +301,19 @@ class SourceStore:
     def decide(self, decision: Decision) -> None:
         """Record a decision on a phase of a source, which survives every re-run. An empty choice undoes it."""
         self._require([decision.code])
-        self._log_decisions([decision])
+        self._log_said([decision_line(decision)])
         with self._catalog.begin() as connection:
             _note_decision(connection, decision)
 
-    def _log_decisions(self, decided: Sequence[Decision]) -> None:
-        known = self._documents([one.code for one in decided])
-        add_said(self._catalog.workspace, (replace(decision_line(one), **known.get(one.code, {})) for one in decided))
+    def _log_said(self, lines: Sequence[LogLine]) -> None:
+        """Enter lines on codes in the log, with the documents that the collection has of these."""
+        known = self._documents([one.on for one in lines])
+        add_said(self._catalog.workspace, (replace(one, **known.get(one.on, {})) for one in lines))
 
     def enter(self, given: Sequence[Correction]) -> None:
         """Enter corrections of documents in the log; those of a source are in its history too."""
         stamped = [replace(one, when=one.when or now()) for one in given]
-        known = self._documents([one.code for one in stamped])
-        add_said(self._catalog.workspace, (replace(correction_line(one), **known.get(one.code, {})) for one in stamped))
+        self._log_said([correction_line(one) for one in stamped])
         with self._catalog.begin() as connection:
             listed = {str(row[0]) for row in connection.execute(sql.select(sources.c.code))}
             for one in (one for one in stamped if one.code in listed):
@@ -363,10 +364,9 @@ class SourceStore:
     def write_log(self) -> int:
         """Enter sources, files and decisions of the catalog in a new log; return how many decisions."""
         self._log_sources([one.code for one in self.sources()])
-        files = (LogLine(kind="file", on=one.code, file=one.path, sha256=one.sha256) for one in self.files())
-        add_lines(self._catalog.workspace, files)
+        self._log_files(self.files())
         told = sql.select(*_EVENT).where(history.c.event == _DECIDED).order_by(history.c.id)
-        self._log_decisions([_told(Event(*row)) for row in self._catalog.read(told)])
+        self._log_said([decision_line(_told(Event(*row))) for row in self._catalog.read(told)])
         return len(self.decisions())
 
     # --- all of it
