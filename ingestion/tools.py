@@ -14,7 +14,7 @@ from ingestion.config import IngestionConfig
 from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.extraction.ocr.easyocr import readable_languages
 from ingestion.extraction.ocr.tesseract import installed_languages
-from ingestion.extraction.text_cache import CachedReading, cleaned_reading, forget_reading, load_reading, save_reading
+from ingestion.extraction.text_cache import CachedReading, cleaned_reading, load_reading, save_reading
 from ingestion.file_reading import ExtractionLimits, FileReading
 from ingestion.fingerprints import hash_of, table_hash
 from ingestion.paced_model import PacedModel
@@ -95,10 +95,6 @@ class Tools:
         """Return what a reader reads in the file with this hash; Refusal of it."""
         refused = RefusedFiles(folders.refused(self.workspace), self.reader, again=self.again)
         return refused.read(self.extractor, path, sha256)
-
-    def forget_file(self, sha256: str) -> None:
-        """Remove what was read from the file with this hash."""
-        forget_reading(folders.readings(self.workspace), sha256)
 
 
 @contextmanager

@@ -135,10 +135,7 @@ def erase(context: ActContext, document: str, author: str = "", note: str = "", 
         with erasing(context.workspace):
             return _carry_out(context, unfinished)
     record = context.engine.catalog.find_document(document)
-    by = context.person.name if context.person.key else author.strip()
-    if codes := sources_erased_with(context, [record]):
-        _check_erasure(record, codes, note)
-        by = signed(context, author)
+    by = _who_erases(context, record, author, note)
     who = {"author": by, "note": note.strip()}
     names = {"document_id": record.document_id, "source": record.source, "sha256": record.sha256, "file": record.file}
     with erasing(context.workspace):
@@ -197,9 +194,7 @@ def queue_erasure(
     """
     records = [context.engine.catalog.find_document(one) for one in documents]
     for record in records:
-        if codes := sources_erased_with(context, [record]):
-            _check_erasure(record, codes, note)
-            signed(context, author)
+        _who_erases(context, record, author, note)
     who: dict[str, object] = {
         "documents": [record.source for record in records],
         "author": author.strip(),
@@ -424,11 +419,14 @@ def _forget(context: ActContext, document_id: str, source: str, file: str, *, re
     return [Message("its possible traces in {file}, which cannot be read", file=one) for one in kept]
 
 
-def _check_erasure(record: DocumentRecord, codes: Sequence[str], note: str) -> None:
-    if not note.strip():
+def _who_erases(context: ActContext, record: DocumentRecord, author: str, note: str) -> str:
+    """Return the name that an erasure bears; InputError if it excludes sources and lacks the name or a reason."""
+    codes = sources_erased_with(context, [record])
+    if codes and not note.strip():
         raise InputError(
             "Erasing {file} excludes {code} of the list, which needs a reason.",
             help="Give a note; it is kept.",
             file=record.file,
             code=", ".join(codes),
         )
+    return signed(context, author) if codes or context.person.key else author.strip()

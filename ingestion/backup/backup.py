@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
@@ -19,7 +20,6 @@ from ingestion.backup.archive import (
     new_archive,
     pack,
     put_manifest,
-    today,
 )
 from ingestion.backup.contents import CATALOG, original_name, other_files, vector_name
 from rag_engine import workspace as paths
@@ -175,7 +175,7 @@ def _attempt(workspace: Path, folder: Path, size: int, progress: Advance) -> Bac
         manifest = ArchiveManifest(
             ARCHIVE_FORMAT,
             int(schema),
-            today(),
+            time.strftime("%Y-%m-%dT%H:%M:%S%z"),
             str(workspace),
             documents,
             passages,

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from ingestion import workspace as folders
+from ingestion.extraction.text_cache import forget_reading
 from ingestion.file_names import file_hash
 from ingestion.file_reading import FileReading
 from ingestion.fingerprints import file_state
@@ -63,7 +64,7 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
         # Of a page or file that must not be used nothing is kept.
         tools.forget(record.source.url)
     for sha256 in read_files[found.status == "done" :]:
-        tools.forget_file(sha256)
+        forget_reading(folders.readings(tools.workspace), sha256)
     before = record.outcomes.get("licence")
     if before is not None and before.passes and found.reason in NETWORK_REASONS:
         # An address that cannot be asked today has not changed its licence.
