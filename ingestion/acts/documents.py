@@ -420,7 +420,7 @@ def _forget(context: ActContext, document_id: str, source: str, file: str, *, re
 
 
 def _who_erases(context: ActContext, record: DocumentRecord, author: str, note: str) -> str:
-    """Return the name that an erasure bears; InputError if it excludes sources and lacks the name or a reason."""
+    """Return the name that an erasure bears; InputError if it excludes sources without name or reason."""
     codes = sources_erased_with(context, [record])
     if codes and not note.strip():
         raise InputError(

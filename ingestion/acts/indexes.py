@@ -1,4 +1,4 @@
-"""The accepted answers, and new indexes: checked against them before they go live, or waiting for a decision."""
+"""Accepted answers, and new indexes: checked against them before they go live, or waiting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copy of a foreign catalog: our tables, made by us, with the rows of known columns, and the check of their values.
+"""Copy of a foreign catalog: our tables with the rows of known columns, and the check of values.
 
 A catalog from elsewhere may hold triggers, views, virtual tables or generated columns under any name and spelling. None
 of them is judged or used: only rows of ordinary tables in the foreign file are read.
@@ -27,7 +27,7 @@ _EMPTIED = ("sources", "uploads")
 def copy_catalog(
     foreign: Path, catalog: Path, known: Sequence[sql.MetaData], archive: Path, needed: Sequence[str]
 ) -> None:
-    """Make a new catalog or records database of the known tables, with the rows that a foreign one has of them.
+    """Make a new catalog or records database of the known tables and their rows in a foreign one.
 
     WorkspaceError if a table lacks a column. sqlite3.Error if the foreign file is damaged or its rows do not fit into
     our tables.

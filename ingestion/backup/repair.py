@@ -1,4 +1,4 @@
-"""Repair: of the catalog from the log, of the records from the catalog, and of lost texts from the originals.
+"""Repair: the catalog from the log, the records from the catalog, lost texts from the originals.
 
 A document with lost or damaged texts is read again from its original and indexed in its place.
 """

@@ -134,7 +134,7 @@ class _RequestParts:
 
 
 def _split_request(words: str) -> _RequestParts:
-    """Return the parts of a request, as in "extract all except A1"; the codes in them are as they were written."""
+    """Return the parts of a request ("extract all except A1"), with its codes as they were written."""
     folded = fold_in_place(words)
     folded = _NOT_YET.sub(lambda match: " " * len(match[0]), folded)
     excepted = list(_apart(_excepted(folded)))
