@@ -43,7 +43,6 @@ from rag_engine.backends.identify_language import identify_language
 from rag_engine.config import OcrChoice
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
-from rag_engine.geography import Gazetteer, load_gazetteer
 from rag_engine.messages import NO_MESSAGE, Message, join_messages
 from rag_engine.storage.indexer import Indexer, IndexingStopped, former_version
 from rag_engine.storage.stores import stored_name
@@ -308,7 +307,7 @@ class _Lane:
         # A title may be made of the file's name.
         extracted = replace(reading.extracted, title=_shown(reading.extracted.title))
         reading = replace(reading, extracted=extracted)
-        found, description = _describe(reading, given, self._tools.gazetteer, path)
+        found, description = _describe(reading, given, path)
         file = ListedSource(
             source, path=str(copy), title=_shown(path.name), licence=given.get("licence", ""), origin=ADDED
         )
@@ -412,12 +411,10 @@ def _among_versions(
     return replace(metadata, work=before.metadata.work, superseded=before.metadata.superseded)
 
 
-def _describe(
-    reading: FileReading, given: Mapping[str, Any], gazetteer: Gazetteer, path: Path
-) -> tuple[Metadata, Description]:
+def _describe(reading: FileReading, given: Mapping[str, Any], path: Path) -> tuple[Metadata, Description]:
     """Return the description of a file: the given values, and values found by rules for the others."""
     language = given.get("language") or identify_language(reading.extracted.text)
-    return describe(given, reading.extracted, language, gazetteer, file=path.name, declared=reading.properties)
+    return describe(given, reading.extracted, language, file=path.name, declared=reading.properties)
 
 
 def _not_done(extracted: ExtractedText, language: str) -> Message:
@@ -464,13 +461,13 @@ def read_documents(
             f"{folder} has no {', '.join(missing[:3])}{' ...' if len(missing) > 3 else ''}.",
             help="Name the folder of the quoted documents.",
         )
-    descriptions, gazetteer = read_descriptions(folder), load_gazetteer()
+    descriptions = read_descriptions(folder)
     documents: list[Document] = []
     with open_reader(ocr) as extractor:
         for done, name in enumerate(wanted):
             progress(done, len(wanted), name)
             path, given = folder / name, descriptions.get(name, {})
             sha256, reading = file_hash(path), extractor.read(path)
-            metadata, _ = _describe(reading, given, gazetteer, path)
+            metadata, _ = _describe(reading, given, path)
             documents.append(Document(f"quoted:{name}", _shown(name), sha256, metadata, reading.extracted))
     return documents

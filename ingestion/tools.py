@@ -34,7 +34,6 @@ from rag_engine.backends.office.program import office_program
 from rag_engine.config import OcrChoice
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
-from rag_engine.geography import Gazetteer, load_gazetteer
 from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.protocols import Vectors
 
@@ -60,7 +59,6 @@ class Tools:
     extractor: Extractor
     language_model: LanguageModel | None
     language_model_error: Message
-    gazetteer: Gazetteer
     identify: Callable[[str], str]
     encode: Callable[[list[str]], Vectors] | None
     today: date
@@ -137,7 +135,6 @@ def open_tools(engine: Engine, config: IngestionConfig, *, again: bool = False) 
             extractor=readers,
             language_model=PacedModel(language_model) if language_model else None,
             language_model_error=error,
-            gazetteer=load_gazetteer(),
             identify=identify_language,
             encode=lambda texts: engine.embedder().encode_passages(texts),
             today=datetime.now(UTC).date(),

@@ -257,9 +257,9 @@ class SourceStore:
                 _put(connection, outcomes, row | made_of | {"code": code})
                 told = {name: row[name] for name in ("status", "reason", "message")}
                 _note(connection, code, phase, **told, seconds=seconds)
-                if (file := _file_of(code, outcome.evidence)) is not None:
-                    _put(connection, source_files, asdict(file))
-                    files.append(file)
+                if isinstance(found := outcome.evidence, Download) and found.path:
+                    files.append(SourceFile(code, found.path, found.sha256))
+                    _put(connection, source_files, asdict(files[-1]))
         self._log_files(files)
 
     def _log_files(self, files: Iterable[SourceFile]) -> None:
@@ -514,12 +514,6 @@ def _row(phase: Phase, outcome: Outcome) -> dict[str, Any]:
 def _outcome(row: Mapping[str, Any]) -> Outcome:
     evidence = _EVIDENCE[row["phase"]].validate_json(row["evidence"]) if row["evidence"] else None
     return Outcome(row["status"], row["reason"], row["message"], evidence, row["retryable"])
-
-
-def _file_of(code: str, evidence: object) -> SourceFile | None:
-    if not isinstance(evidence, Download) or not evidence.path:
-        return None
-    return SourceFile(code, evidence.path, evidence.sha256)
 
 
 def _note(connection: sql.Connection, code: str, event: str, **given: str | float) -> None:

@@ -13,7 +13,6 @@ from ingestion.protocols import Browser, LanguageModel, Web
 from ingestion.tools import Tools
 from ingestion.types.outcome import Outcome
 from ingestion.types.source import Download, ListedSource
-from rag_engine.geography import load_gazetteer
 from rag_engine.messages import Message
 from tests.ingestion.small_web import Answer, SmallBrowser, SmallWeb
 
@@ -42,7 +41,6 @@ def tools_of(
         extractor=NoReader(),
         language_model=language_model,
         language_model_error=Message(),
-        gazetteer=load_gazetteer(),
         identify=lambda _text: "",
         encode=None,
         today=date(2026, 11, 22),
