@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, date, datetime
 from pathlib import Path
 
 from ingestion import workspace as folders
@@ -59,9 +58,7 @@ class Tools:
     extractor: Extractor
     language_model: LanguageModel | None
     language_model_error: Message
-    identify: Callable[[str], str]
     encode: Callable[[list[str]], Vectors] | None
-    today: date
     again: bool = False
     listed: Mapping[str, str] = field(default_factory=dict)
     records: Mapping[str, SourceRecord] = field(default_factory=dict)
@@ -85,7 +82,7 @@ class Tools:
         cached = load_reading(folder, sha256, self.reader)
         if cached is None:
             file = self.read_anew(path, sha256)
-            cached = cleaned_reading(file, self.identify(file.extracted.text))
+            cached = cleaned_reading(file, identify_language(file.extracted.text))
             save_reading(folder, sha256, self.reader, cached)
         return cached
 
@@ -135,9 +132,7 @@ def open_tools(engine: Engine, config: IngestionConfig, *, again: bool = False) 
             extractor=readers,
             language_model=PacedModel(language_model) if language_model else None,
             language_model_error=error,
-            identify=identify_language,
             encode=lambda texts: engine.embedder().encode_passages(texts),
-            today=datetime.now(UTC).date(),
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import date
 from pathlib import Path
 
 from ingestion.acquisition.acquire import acquire
@@ -41,9 +40,7 @@ def tools_of(
         extractor=NoReader(),
         language_model=language_model,
         language_model_error=Message(),
-        identify=lambda _text: "",
         encode=None,
-        today=date(2026, 11, 22),
     )
 
 
