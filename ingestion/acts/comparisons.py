@@ -137,7 +137,9 @@ def ask_comparison(context: ActContext, id: str) -> Job | None:
     if not any(column in present for _, column in comparison.open_places):
         return None
     columns = tuple(column.key for column in comparison.columns)
-    return _ask(context, comparison, CellsRequest(id, comparison.questions, columns))
+    name_act(context, comparison.name)
+    enter(context, comparison.name)
+    return queue_once(context, "compare", CellsRequest(id, comparison.questions, columns).to_json())
 
 
 @act("curator", "Asking the cells of a comparison", on="")
@@ -146,14 +148,20 @@ def ask_cell_again(context: ActContext, id: str, question: str, column: str) -> 
     comparison = _store(context).require(id)
     if column not in present_columns(comparison, context.engine.collection.snapshot()):
         raise InputError("This column is no longer in the collection.", help="Add its documents again.")
-    return _ask(context, comparison, CellsRequest(id, (question,), (column,), moment()))
+    name_act(context, comparison.name)
+    enter(context, comparison.name)
+    return queue_once(context, "compare", CellsRequest(id, (question,), (column,), moment()).to_json())
 
 
 @act("curator", "Asking the cells of a comparison", on="")
 def ask_columns_again(context: ActContext, id: str, columns: Collection[str]) -> Job:
     """Have the worker ask every cell of columns again: their documents may have changed."""
     comparison = _store(context).require(id)
-    return _ask(context, comparison, CellsRequest(id, comparison.questions, tuple(sorted(columns)), moment()))
+    name_act(context, comparison.name)
+    enter(context, comparison.name)
+    return queue_once(
+        context, "compare", CellsRequest(id, comparison.questions, tuple(sorted(columns)), moment()).to_json()
+    )
 
 
 @act("curator", "Renaming a comparison", on="")
@@ -208,12 +216,6 @@ def exported_comparison(context: ActContext, id: str, base: str = "", words: Wor
 def export_comparison(context: ActContext, id: str, file: Path) -> None:
     """Write the workbook of a comparison; InputError if its folder or the file does not allow it."""
     write_file(file, exported_comparison(context, id))
-
-
-def _ask(context: ActContext, comparison: Comparison, request: CellsRequest) -> Job:
-    name_act(context, comparison.name)
-    enter(context, comparison.name)
-    return queue_once(context, "compare", request.to_json())
 
 
 def _cut_name(name: str) -> str:
