@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -17,6 +17,7 @@ from cli.terminal import bar, end_as_json, errors_end, print_table
 from rag_engine.config import Config, read_config
 from rag_engine.errors import InputError, SextantError
 from rag_engine.messages import without_passwords
+from rag_engine.types.finding import Finding, some_of
 
 if TYPE_CHECKING:
     from rag_engine.engine import Engine
@@ -29,16 +30,6 @@ _DENSE, _KEYWORDS, _VECTORS = "Dense index (Chroma)", "Keyword index (tantivy)",
 _MARKS = {"good": Text("ok", "green"), "note": Text("--", "yellow"), "bad": Text("!!", "red")}
 # Of a damaged catalog, as many as help to see how far it goes.
 _FINDINGS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing that was looked at. "note" works without it, "bad" does not."""
-
-    name: str
-    state: Literal["good", "note", "bad"]
-    found: str
-    remedy: str = ""
 
 
 @app.command()
@@ -60,7 +51,7 @@ def doctor(
     with errors_end(as_json):
         config, settings = _read_settings(workspace)
         checks = [settings, *_databases(config)]
-        done: list[Check] = []
+        done: list[Finding] = []
         if repair and (destroyed := _destroyed(checks)):
             done = _repair_database(config, destroyed)
             checks = [settings, *_databases(config)]
@@ -79,7 +70,7 @@ def doctor(
     raise typer.Exit(code)
 
 
-def _read_settings(workspace: Path | None) -> tuple[Config, Check]:
+def _read_settings(workspace: Path | None) -> tuple[Config, Finding]:
     """Return the configuration and how the workspace's settings are; a damaged file is left out."""
     from ingestion.acts.register import ClosedContext
     from ingestion.acts.settings import list_settings
@@ -88,20 +79,20 @@ def _read_settings(workspace: Path | None) -> tuple[Config, Check]:
     try:
         config = read_config(workspace)
     except InputError as error:
-        return read_config(workspace, kept=False), Check("Settings", "bad", str(error))
+        return read_config(workspace, kept=False), Finding("Settings", "bad", str(error))
     origins = [(state.origin, state.setting) for state in list_settings(ClosedContext(config.workspace, LOCAL))]
     kept = ", ".join(setting.name for origin, setting in origins if origin == "workspace") or "none"
     given = ", ".join(setting.variable for origin, setting in origins if origin == "environment") or "none"
-    return config, Check("Settings", "good", f"kept with the workspace: {kept}; from the environment: {given}")
+    return config, Finding("Settings", "good", f"kept with the workspace: {kept}; from the environment: {given}")
 
 
-def _destroyed(checks: Sequence[Check]) -> str:
+def _destroyed(checks: Sequence[Finding]) -> str:
     """Return which database is destroyed, "" for none; of both the catalog."""
     bad = [check.name for check in checks if check.state == "bad"]
     return next((name for name in (_CATALOG, _RECORDS) if name in bad), "")
 
 
-def _repair_database(config: Config, destroyed: str) -> list[Check]:
+def _repair_database(config: Config, destroyed: str) -> list[Finding]:
     """Repair a destroyed database, and return what was done and what is lost."""
     from ingestion.acts.backups import repair_catalog, repair_records
     from ingestion.acts.context import local_person
@@ -113,25 +104,25 @@ def _repair_database(config: Config, destroyed: str) -> list[Check]:
         aside, unknown = renewed.aside, renewed.unknown
         found = f"the catalog was rebuilt from the log: {renewed.documents} documents, with what people decided and "
         found += "corrected; lost are applied tables of terms, and what runs found out of sources"
-        done = [Check(_REPAIRED, "note", found, "`sextant run` finds it out again.")]
+        done = [Finding(_REPAIRED, "note", found, "`sextant run` finds it out again.")]
     else:
         begun = repair_records(place)
         aside = begun.aside
         found = f"new records hold the {begun.decisions} decisions that the catalog tells of; lost are "
         found += "conversations, notebooks, comparisons, test questions, saved searches, people with their roles, "
         found += "corrections and the audit log"
-        done = [Check(_REPAIRED, "note", found, "Documents stay as they were described. A backup has the rest.")]
+        done = [Finding(_REPAIRED, "note", found, "Documents stay as they were described. A backup has the rest.")]
     if aside is not None:
         found = f"the damaged file is kept as {aside.relative_to(config.workspace)}; what is erased from now on may "
         remedy = "Remove that file when nobody needs it any more."
-        done.append(Check(_REPAIRED, "note", f"{found}still be in it", remedy))
+        done.append(Finding(_REPAIRED, "note", f"{found}still be in it", remedy))
     if unknown is not None:
         found = f"originals that the log does not know were moved to {unknown}"
-        done.append(Check(_REPAIRED, "note", found, f"Run `sextant add {unknown}`, and remove the folder."))
+        done.append(Finding(_REPAIRED, "note", found, f"Run `sextant add {unknown}`, and remove the folder."))
     return done
 
 
-def _repair(engine: Engine, checks: Sequence[Check]) -> list[Check]:
+def _repair(engine: Engine, checks: Sequence[Finding]) -> list[Finding]:
     """Repair the texts, indexes and vectors that were found bad; return what was done."""
     from ingestion.acts.backups import read_again
     from ingestion.acts.context import local_person, open_context
@@ -146,17 +137,17 @@ def _repair(engine: Engine, checks: Sequence[Check]) -> list[Check]:
     if _CONTENTS in bad:
         with bar("Reading again") as advance:
             again = read_again(context, progress=advance)
-        done.append(Check(_REPAIRED, "good", f"{len(again.read)} documents were read again from their originals"))
-        done += [Check(_REPAIRED, "bad", f"{file} was not read again: {why}") for file, why in again.unread]
+        done.append(Finding(_REPAIRED, "good", f"{len(again.read)} documents were read again from their originals"))
+        done += [Finding(_REPAIRED, "bad", f"{file} was not read again: {why}") for file, why in again.unread]
         bad = {check.name for check in _index(engine) if check.state == "bad"}
     if bad & {_DENSE, _KEYWORDS, _VECTORS}:
         with bar("Repairing") as advance:
             rebuild(context, encode=_VECTORS in bad, progress=advance)
-        done.append(Check(_REPAIRED, "good", "the indexes were made anew"))
+        done.append(Finding(_REPAIRED, "good", "the indexes were made anew"))
     return done
 
 
-def _databases(config: Config) -> Iterator[Check]:
+def _databases(config: Config) -> Iterator[Finding]:
     """Yield whether the files of catalog and records are there and whole; nothing for a catalog elsewhere."""
     from rag_engine.backends.sqlite_damage import damaged_database, find_damage
     from rag_engine.storage.catalog import is_lost
@@ -168,64 +159,68 @@ def _databases(config: Config) -> Iterator[Check]:
             continue
         if is_lost(config.workspace, path):
             lost = "is missing or empty, and the workspace holds documents"
-            yield Check(name, "bad", f"{path} {lost}", damaged_database(path, lost).help)
+            yield Finding(name, "bad", f"{path} {lost}", damaged_database(path, lost).help)
         elif path.is_file():
             found = find_damage(path, most=_FINDINGS)
             if found:
-                yield Check(name, "bad", "; ".join(found), damaged_database(path, found[0]).help)
+                yield Finding(name, "bad", "; ".join(found), damaged_database(path, found[0]).help)
             else:
-                yield Check(name, "good", f"{path.stat().st_size / 2**20:,.0f} MiB, no damage found")
+                yield Finding(name, "good", f"{path.stat().st_size / 2**20:,.0f} MiB, no damage found")
 
 
-def examine(engine: Engine) -> list[Check]:
+def examine(engine: Engine) -> list[Finding]:
     """Everything that Sextant needs or can use, looked at one by one."""
-    models = _encoder(engine), _reranker(engine), _language_model(engine), *_judge(engine), *_ocr()
-    programs = _browser(), _office(), _sandbox()
-    kept = *_index(engine), *_records(engine), *_sources(engine)
+    from ingestion.extraction.ocr import choose
+    from ingestion.records import originals
+    from ingestion.web import browser
+
+    models = _encoder(engine), _reranker(engine), _language_model(engine), *_judge(engine), *choose.check()
+    programs = *browser.check(), _office(), _sandbox()
+    kept = *_index(engine), *originals.check(engine.collection)
     return [*models, *programs, _servers(engine), *kept, _disk(engine)]
 
 
-def _encoder(engine: Engine) -> Check:
+def _encoder(engine: Engine) -> Finding:
     try:
         embedder = engine.embedder()
     except SextantError as error:
-        return Check("Encoder", "bad", str(error))
-    return Check(
+        return Finding("Encoder", "bad", str(error))
+    return Finding(
         "Encoder", "good", f"{embedder.name}, {embedder.dimension} dimensions, computed by {embedder.execution}"
     )
 
 
-def _reranker(engine: Engine) -> Check:
+def _reranker(engine: Engine) -> Finding:
     """Say which model reads the best passages again, in English, where the packaged one may be missing."""
     from rag_engine.backends.reranker.packaged_minilm import INSTALL, PACKAGED, PACKAGED_LANGUAGE, is_installed
 
     config = engine.config
     if not config.retrieval.rerank:
-        return Check("Reranker", "good", "none is wanted")
+        return Finding("Reranker", "good", "none is wanted")
     try:
         reranker = engine.retrievers().reranker(PACKAGED_LANGUAGE)
     except SextantError as error:
-        return Check("Reranker", "bad", str(error))
+        return Finding("Reranker", "bad", str(error))
     found = f"{reranker.name} reranks English questions, computed by {reranker.execution}"
     if config.reranker or is_installed():
-        return Check("Reranker", "good", found)
-    return Check("Reranker", "note", f"{found}; {PACKAGED}, which knows English better, is not installed", INSTALL)
+        return Finding("Reranker", "good", found)
+    return Finding("Reranker", "note", f"{found}; {PACKAGED}, which knows English better, is not installed", INSTALL)
 
 
-def _language_model(engine: Engine) -> Check:
+def _language_model(engine: Engine) -> Finding:
     config = engine.config.generation
     generator, warning = engine.models.language_model()
     if generator is not None:
-        return Check("Language model", "good", f"{generator.name}, window of {generator.context_window} tokens")
+        return Finding("Language model", "good", f"{generator.name}, window of {generator.context_window} tokens")
     found = (
         warning
         or f"none answers at {without_passwords(config.openai_url or config.ollama_url)}; answers are quotations"
     )
     remedy = "Install Ollama, run `ollama pull qwen3:8b` (or a smaller model) and ask again."
-    return Check("Language model", "note", found, "" if warning else remedy)
+    return Finding("Language model", "note", found, "" if warning else remedy)
 
 
-def _judge(engine: Engine) -> Iterator[Check]:
+def _judge(engine: Engine) -> Iterator[Finding]:
     """Yield whether the second model that labels sentences answers, where one is set."""
     from rag_engine.config import label_judge_settings
     from rag_engine.models import open_judge
@@ -236,60 +231,24 @@ def _judge(engine: Engine) -> Iterator[Check]:
     try:
         judge = open_judge(engine.config, label_judge_settings(generation))
     except SextantError as error:
-        yield Check("Judge", "bad", str(error), "Unset SEXTANT_JUDGE_MODEL to do without.")
+        yield Finding("Judge", "bad", str(error), "Unset SEXTANT_JUDGE_MODEL to do without.")
     else:
-        yield Check("Judge", "good", f"{judge.name} labels the sentences of answers")
+        yield Finding("Judge", "good", f"{judge.name} labels the sentences of answers")
 
 
-def _ocr() -> Iterator[Check]:
-    from ingestion.extraction.ocr.easyocr import readable_languages
-    from ingestion.extraction.ocr.tesseract import installed_languages
-    from rag_engine.config import easyocr_folder
-    from rag_engine.text.languages import READ_LANGUAGES
-
-    languages = installed_languages()
-    missing = [name for name in READ_LANGUAGES.values() if name not in languages]
-    if not languages:
-        remedy = (
-            f"apt-get install tesseract-ocr {' '.join(f'tesseract-ocr-{name}' for name in READ_LANGUAGES.values())}"
-        )
-        yield Check("OCR", "note", "Tesseract is not installed; RapidOCR reads scans, with more errors", remedy)
-    elif missing:
-        remedy = f"apt-get install {' '.join(f'tesseract-ocr-{name}' for name in missing)}"
-        yield Check("OCR", "note", f"Tesseract lacks {', '.join(missing)}", remedy)
-    else:
-        yield Check("OCR", "good", f"Tesseract with {', '.join(languages)}")
-    found = readable_languages()
-    if found:
-        yield Check("EasyOCR", "good", f"weights for {', '.join(found)}; SEXTANT_OCR=easyocr uses them")
-    else:
-        remedy = "Put craft_mlt_25k.pth and latin_g2.pth there, or set SEXTANT_EASYOCR_MODELS."
-        yield Check("EasyOCR", "note", f"no weights in {easyocr_folder()}; not needed", remedy)
-
-
-def _browser() -> Check:
-    from ingestion.web.browser import find_chromium
-
-    found = find_chromium()
-    if found:
-        return Check("Browser", "good", f"{found}, for pages that need JavaScript or refuse plain requests")
-    missing = "none; pages that need JavaScript cannot be fetched, and say so"
-    return Check("Browser", "note", missing, "apt-get install chromium, or run `playwright install chromium`.")
-
-
-def _office() -> Check:
+def _office() -> Finding:
     from rag_engine.backends.office.program import office_program
 
     found = office_program()
     if found:
-        return Check(
+        return Finding(
             "LibreOffice", "good", f"{found}, for DOC, PPT, XLS and OpenDocument, and to draw office files as they look"
         )
     missing = "none; DOC, PPT and XLS files are refused with the reason, office files shown as extracted text"
-    return Check("LibreOffice", "note", missing, "apt-get install libreoffice-core libreoffice-writer")
+    return Finding("LibreOffice", "note", missing, "apt-get install libreoffice-core libreoffice-writer")
 
 
-def _sandbox() -> Check:
+def _sandbox() -> Finding:
     """Say what a process cannot reach that opens foreign files, by trying."""
     from rag_engine.confinement.probe import probe_confinement
 
@@ -298,34 +257,34 @@ def _sandbox() -> Check:
     who = "as root without its rights" if given_up.user == 0 else f"as user {given_up.user}"
     if not probed.reached:
         found = f"what reads and draws files, {who}, reaches no other file, no network and none of our variables"
-        return Check("Sandbox", "good", f"{found} (Landlock {given_up.files} and seccomp)")
+        return Finding("Sandbox", "good", f"{found} (Landlock {given_up.files} and seccomp)")
     missing = " and ".join(
         name for name, held in (("Landlock", given_up.files > 0), ("seccomp", given_up.calls)) if not held
     )
     found = f"what reads and draws files, {who}, could still reach {', '.join(probed.reached)}; not here: {missing}"
     remedy = "Add files of strangers on Linux 5.13 or later with Landlock (/sys/kernel/security/lsm names it)."
-    return Check("Sandbox", "note", found, remedy)
+    return Finding("Sandbox", "note", found, remedy)
 
 
-def _servers(engine: Engine) -> Check:
+def _servers(engine: Engine) -> Finding:
     from rag_engine.backends.chroma import chroma_answers
     from rag_engine.processes.serving import find_serving
 
     url, serving = engine.config.chroma_url, find_serving(engine.config.workspace)
     if url and not chroma_answers(url):
         remedy = "Start that Chroma server, or unset SEXTANT_CHROMA_URL."
-        return Check("Servers", "bad", f"no Chroma answers at SEXTANT_CHROMA_URL={without_passwords(url)}", remedy)
+        return Finding("Servers", "bad", f"no Chroma answers at SEXTANT_CHROMA_URL={without_passwords(url)}", remedy)
     if serving is not None:
         found = f"`sextant serve` runs at {serving.address} (process {serving.process}, since {serving.since})"
-        return Check("Servers", "good", found)
+        return Finding("Servers", "good", found)
     if url:
         found = f"Chroma answers at SEXTANT_CHROMA_URL={without_passwords(url)}; `sextant serve` does not run here"
-        return Check("Servers", "good", found)
+        return Finding("Servers", "good", found)
     found = "`sextant serve` does not run on this workspace; a command opens the indexes itself"
-    return Check("Servers", "note", found, "Run `sextant serve` for the page in the browser.")
+    return Finding("Servers", "note", found, "Run `sextant serve` for the page in the browser.")
 
 
-def _index(engine: Engine) -> Iterator[Check]:
+def _index(engine: Engine) -> Iterator[Finding]:
     from ingestion.acts.context import local_person, open_context
     from ingestion.acts.documents import unfinished_erasures
     from rag_engine.atomic_write import open_to_others
@@ -339,23 +298,23 @@ def _index(engine: Engine) -> Iterator[Check]:
         remedy = (
             "Whatever writes next finishes it: `sextant erase FILE` again, `sextant add`, a run, `sextant rebuild`."
         )
-        yield Check("Erasures", "bad", found, remedy)
+        yield Finding("Erasures", "bad", found, remedy)
     if left := engine.collection.left_by_erasures():
-        yield Check(
+        yield Finding(
             "Erased words", "bad", f"erased, and still there: {'; '.join(left)}", "Or run `sextant rebuild` now."
         )
     if open_to_others(engine.config.workspace):
         found = f"other users of this machine can read {engine.config.workspace}"
         remedy = f"Run `chmod 700 {engine.config.workspace}`, unless they shall."
-        yield Check("Workspace", "note", found, remedy)
-    yield Check("Collection", "good", f"{len(snapshot.documents)} documents, {len(snapshot)} passages")
+        yield Finding("Workspace", "note", found, remedy)
+    yield Finding("Collection", "good", f"{len(snapshot.documents)} documents, {len(snapshot)} passages")
     if not snapshot.documents:
         return
     waiting = engine.collection.waiting()
     if waiting is not None:
         found = f"index {waiting.number} of {waiting.made} was held back"
         remedy = "Run `sextant rebuild --accept` to put it in place, or `--discard` to remove it."
-        yield Check("Waiting index", "note", found, remedy)
+        yield Finding("Waiting index", "note", found, remedy)
     yield from _contents(engine)
     known = set(snapshot.keys.tolist())
     indexes: dict[str, Callable[[], set[int]]] = {
@@ -366,87 +325,42 @@ def _index(engine: Engine) -> Iterator[Check]:
         try:
             held = keys()
         except SextantError as error:
-            yield Check(name, "note" if error.retryable else "bad", str(error))
+            yield Finding(name, "note" if error.retryable else "bad", str(error))
             continue
         missing, extra = len(known - held), len(held - known)
         state: Literal["good", "bad"] = "bad" if missing else "good"
         remedy = "Run `sextant rebuild`." if missing else ""
         found = f"{len(held)} entries, {missing} missing, {extra} waiting for removal"
-        yield Check(name, state, found, remedy)
+        yield Finding(name, state, found, remedy)
     yield _vectors(engine, len(snapshot))
 
 
-def _records(engine: Engine) -> Iterator[Check]:
-    """Yield what people keep that cannot be read; no erasure can change it."""
-    from rag_engine.backends.sqlite_damage import damaged_database, find_damage
-    from rag_engine.workspace import records_file
-
-    workspace = engine.config.workspace
-    if records_file(workspace).is_file() and (damage := find_damage(records_file(workspace))):
-        yield Check("Records", "bad", str(damaged_database(records_file(workspace), damage[0])))
-
-
-def _contents(engine: Engine) -> Iterator[Check]:
+def _contents(engine: Engine) -> Iterator[Finding]:
     """Yield the documents of which the catalog keeps something else than was written, where there are any."""
     damaged = [record.file for record in engine.catalog.damaged_documents()]
     if damaged:
         remedy = "`sextant doctor --repair` reads them again from the workspace's copies of the originals."
-        found = f"texts of {len(damaged)} documents are missing or damaged: {_some(damaged)}"
-        yield Check(_CONTENTS, "bad", found, remedy)
+        found = f"texts of {len(damaged)} documents are missing or damaged: {some_of(damaged)}"
+        yield Finding(_CONTENTS, "bad", found, remedy)
 
 
-def _vectors(engine: Engine, wanted: int) -> Check:
+def _vectors(engine: Engine, wanted: int) -> Finding:
     try:
         missing = engine.collection.missing_vectors()
         damaged = [record.file for record in engine.collection.damaged_vectors()]
     except SextantError as error:
-        return Check(_VECTORS, "bad", str(error))
+        return Finding(_VECTORS, "bad", str(error))
     found = f"{wanted - missing} of {wanted} passages have theirs"
     if damaged:
-        found += f"; some of {len(damaged)} documents are not as they were written: {_some(damaged)}"
+        found += f"; some of {len(damaged)} documents are not as they were written: {some_of(damaged)}"
     remedy = "Run `sextant rebuild --encode`." if missing or damaged else ""
-    return Check(_VECTORS, "bad" if missing or damaged else "good", found, remedy)
+    return Finding(_VECTORS, "bad" if missing or damaged else "good", found, remedy)
 
 
-def _sources(engine: Engine) -> Iterator[Check]:
-    from ingestion.records.source_record import FROM_LIST
-
-    kept = [(one, engine.collection.stored_file(one)) for one in engine.collection.documents()]
-    lost = [one.file for one, copy in kept if not copy.is_file()]
-    damaged = [one.file for one, copy in kept if copy.is_file() and not _is_whole(copy, one.sha256)]
-    if lost or damaged:
-        found = [f"{len(lost)} are missing from the workspace: {_some(lost)}"] if lost else []
-        found += [f"{len(damaged)} are not as they were added: {_some(damaged)}"] if damaged else []
-        remedy = "Run `sextant add` with these files, which puts them back; their pages are drawn from them."
-        yield Check("Originals", "bad", "; ".join(found), remedy)
-    places = ((record.file, record.source) for record in engine.collection.documents() if not record.is_former)
-    # A file from the page or the list of sources has no original elsewhere.
-    own = [(file, source) for file, source in places if not source.startswith(("upload:", FROM_LIST))]
-    gone = [file for file, source in own if not Path(source).exists()]
-    if gone:
-        remedy = "They still answer from the workspace's copies; `sextant erase FILE` removes one."
-        yield Check(
-            "Sources", "note", f"{len(gone)} files are no longer where they were added from: {_some(gone)}", remedy
-        )
-
-
-def _is_whole(copy: Path, sha256: str) -> bool:
-    from ingestion.file_names import file_hash
-
-    try:
-        return file_hash(copy) == sha256
-    except OSError:  # a disk that cannot read it back
-        return False
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
-
-
-def _disk(engine: Engine) -> Check:
+def _disk(engine: Engine) -> Finding:
     free = shutil.disk_usage(engine.config.workspace).free
     short = free < _DISK_WANTED
     found = f"{free / 2**30:.1f} GiB free at {engine.config.workspace}"
-    return Check(
+    return Finding(
         "Disk", "bad" if short else "good", found, "Free some space, or name another --workspace." if short else ""
     )

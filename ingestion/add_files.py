@@ -43,7 +43,6 @@ from rag_engine.backends.identify_language import identify_language
 from rag_engine.config import OcrChoice
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
-from rag_engine.geography import Gazetteer, load_gazetteer
 from rag_engine.messages import NO_MESSAGE, Message, join_messages
 from rag_engine.storage.indexer import Indexer, IndexingStopped, former_version
 from rag_engine.storage.stores import stored_name
@@ -137,7 +136,10 @@ def add_paths(
         finally:
             # Copies of files that are the same as others, or were read when the addition was broken off.
             shutil.rmtree(lane.incoming, ignore_errors=True)
-        if replaces is not None and any(_is_new_version(one, replaces) for one in results):
+        if replaces is not None and any(
+            one.status == "indexed" or (one.status == "unchanged" and one.document_id != replaces.document_id)
+            for one in results
+        ):
             # The former version answers only questions about a day before this one.
             indexer.flush()
             metadata = former_version(replaces, now()[:10]).metadata
@@ -305,7 +307,7 @@ class _Lane:
         # A title may be made of the file's name.
         extracted = replace(reading.extracted, title=_shown(reading.extracted.title))
         reading = replace(reading, extracted=extracted)
-        found, description = _describe(reading, given, self._tools.gazetteer, path)
+        found, description = _describe(reading, given, path)
         file = ListedSource(
             source, path=str(copy), title=_shown(path.name), licence=given.get("licence", ""), origin=ADDED
         )
@@ -394,11 +396,6 @@ def _ended(path: Path, ended: _Done | Outcome) -> _Done | FileOutcome:
     return FileOutcome(_shown(path), "", "refused" if ended.status == "refused" else "failed", ended.message)
 
 
-def _is_new_version(added: FileOutcome, former: DocumentRecord) -> bool:
-    """Return whether the file is in the collection, as another document than the one it replaces."""
-    return added.status == "indexed" or (added.status == "unchanged" and added.document_id != former.document_id)
-
-
 def _among_versions(
     metadata: Metadata, known: DocumentRecord | None, former: bool, replaced: DocumentRecord | None
 ) -> Metadata:
@@ -414,12 +411,10 @@ def _among_versions(
     return replace(metadata, work=before.metadata.work, superseded=before.metadata.superseded)
 
 
-def _describe(
-    reading: FileReading, given: Mapping[str, Any], gazetteer: Gazetteer, path: Path
-) -> tuple[Metadata, Description]:
+def _describe(reading: FileReading, given: Mapping[str, Any], path: Path) -> tuple[Metadata, Description]:
     """Return the description of a file: the given values, and values found by rules for the others."""
     language = given.get("language") or identify_language(reading.extracted.text)
-    return describe(given, reading.extracted, language, gazetteer, file=path.name, declared=reading.properties)
+    return describe(given, reading.extracted, language, file=path.name, declared=reading.properties)
 
 
 def _not_done(extracted: ExtractedText, language: str) -> Message:
@@ -466,13 +461,13 @@ def read_documents(
             f"{folder} has no {', '.join(missing[:3])}{' ...' if len(missing) > 3 else ''}.",
             help="Name the folder of the quoted documents.",
         )
-    descriptions, gazetteer = read_descriptions(folder), load_gazetteer()
+    descriptions = read_descriptions(folder)
     documents: list[Document] = []
     with open_reader(ocr) as extractor:
         for done, name in enumerate(wanted):
             progress(done, len(wanted), name)
             path, given = folder / name, descriptions.get(name, {})
             sha256, reading = file_hash(path), extractor.read(path)
-            metadata, _ = _describe(reading, given, gazetteer, path)
+            metadata, _ = _describe(reading, given, path)
             documents.append(Document(f"quoted:{name}", _shown(name), sha256, metadata, reading.extracted))
     return documents

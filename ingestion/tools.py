@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, date, datetime
 from pathlib import Path
 
 from ingestion import workspace as folders
@@ -14,7 +13,7 @@ from ingestion.config import IngestionConfig
 from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.extraction.ocr.easyocr import readable_languages
 from ingestion.extraction.ocr.tesseract import installed_languages
-from ingestion.extraction.text_cache import CachedReading, cleaned_reading, forget_reading, load_reading, save_reading
+from ingestion.extraction.text_cache import CachedReading, cleaned_reading, load_reading, save_reading
 from ingestion.file_reading import ExtractionLimits, FileReading
 from ingestion.fingerprints import hash_of, table_hash
 from ingestion.paced_model import PacedModel
@@ -34,7 +33,6 @@ from rag_engine.backends.office.program import office_program
 from rag_engine.config import OcrChoice
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
-from rag_engine.geography import Gazetteer, load_gazetteer
 from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.protocols import Vectors
 
@@ -60,10 +58,7 @@ class Tools:
     extractor: Extractor
     language_model: LanguageModel | None
     language_model_error: Message
-    gazetteer: Gazetteer
-    identify: Callable[[str], str]
     encode: Callable[[list[str]], Vectors] | None
-    today: date
     again: bool = False
     listed: Mapping[str, str] = field(default_factory=dict)
     records: Mapping[str, SourceRecord] = field(default_factory=dict)
@@ -87,7 +82,7 @@ class Tools:
         cached = load_reading(folder, sha256, self.reader)
         if cached is None:
             file = self.read_anew(path, sha256)
-            cached = cleaned_reading(file, self.identify(file.extracted.text))
+            cached = cleaned_reading(file, identify_language(file.extracted.text))
             save_reading(folder, sha256, self.reader, cached)
         return cached
 
@@ -95,10 +90,6 @@ class Tools:
         """Return what a reader reads in the file with this hash; Refusal of it."""
         refused = RefusedFiles(folders.refused(self.workspace), self.reader, again=self.again)
         return refused.read(self.extractor, path, sha256)
-
-    def forget_file(self, sha256: str) -> None:
-        """Remove what was read from the file with this hash."""
-        forget_reading(folders.readings(self.workspace), sha256)
 
 
 @contextmanager
@@ -141,10 +132,7 @@ def open_tools(engine: Engine, config: IngestionConfig, *, again: bool = False) 
             extractor=readers,
             language_model=PacedModel(language_model) if language_model else None,
             language_model_error=error,
-            gazetteer=load_gazetteer(),
-            identify=identify_language,
             encode=lambda texts: engine.embedder().encode_passages(texts),
-            today=datetime.now(UTC).date(),
         )
 
 

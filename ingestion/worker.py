@@ -18,13 +18,12 @@ from typing import Any
 import sqlalchemy as sql
 
 from ingestion import workspace as folders
-from ingestion.acts.answer_gate import measure_gate
 from ingestion.acts.backups import keep_backup
 from ingestion.acts.context import local_person, open_context, queue_run
 from ingestion.acts.corrections import relabel
 from ingestion.acts.documents import add_files, erase, finish_erasures, unfinished_erasures
 from ingestion.acts.evaluation import ask_test_questions
-from ingestion.acts.indexes import accept_index, discard_index, rebuild
+from ingestion.acts.indexes import accept_index, discard_index, measure_gate, rebuild
 from ingestion.acts.language_models import pull, try_model
 from ingestion.acts.sources import remove_sources
 from ingestion.book_index.find_pages import index_pages
@@ -102,6 +101,8 @@ def _try(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
             if job.kind != "rebuild" and unfinished_erasures(context := open_context(engine, local_person())):
                 finish_erasures(context)
             return _WORK[job.kind](job, engine, pulse)
+        except _EndedError:
+            break
         except WorkspaceError as error:
             if not error.retryable:
                 raise
@@ -310,26 +311,20 @@ def _stoppable(pulse: _Pulse) -> Callable[[int, int, str], None]:
 
 @_carries_out("backup")
 def _backup(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    try:
-        made = keep_backup(open_context(engine, job.person), progress=_stoppable_bytes(pulse))
-    except _EndedError:
-        return []
+    made = keep_backup(open_context(engine, job.person), progress=_stoppable_bytes(pulse))
     return [{**asdict(made), "file": str(made.file)}]
 
 
 @_carries_out("pull")
 def _pull(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     context, model = open_context(engine, job.person), str(job.arguments["model"])
-    try:
-        with while_waiting(lambda _: pulse.check()):
-            pull(context, model, progress=_stoppable_bytes(pulse))
-            try:
-                return [{"model": model, **asdict(try_model(context, model))}]
-            except BackendError as error:
-                # The model is there and chosen; the person decides whether it stays.
-                pulse.warning = error.message
-    except _EndedError:
-        return []
+    with while_waiting(lambda _: pulse.check()):
+        pull(context, model, progress=_stoppable_bytes(pulse))
+        try:
+            return [{"model": model, **asdict(try_model(context, model))}]
+        except BackendError as error:
+            # The model is there and chosen; the person decides whether it stays.
+            pulse.warning = error.message
     return [{"model": model}]
 
 
@@ -350,11 +345,8 @@ def _megabytes(size: int) -> int:
 @_carries_out("rebuild")
 def _rebuild(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     encode, anyway = bool(job.arguments.get("encode")), bool(job.arguments.get("anyway"))
-    try:
-        children = rebuild(open_context(engine, job.person), encode=encode, anyway=anyway, progress=_stoppable(pulse))
-    except _EndedError:
-        return []
-    return [{"children": children}]
+    context, progress = open_context(engine, job.person), _stoppable(pulse)
+    return [{"children": rebuild(context, encode=encode, anyway=anyway, progress=progress)}]
 
 
 @_carries_out("decide")
@@ -372,25 +364,15 @@ def _decide(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 @_carries_out("gate")
 def _gate(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     accept = bool(job.arguments.get("accept"))
-    try:
-        result = measure_gate(open_context(engine, job.person), accept=accept, progress=_stoppable(pulse))
-    except _EndedError:
-        return []
+    result = measure_gate(open_context(engine, job.person), accept=accept, progress=_stoppable(pulse))
     return [{"dropped": list(result.dropped)}] if result else []
 
 
 @_carries_out("test")
 def _test(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    try:
-        context, request = open_context(engine, job.person), AnswersRequest(**job.arguments)
-        kept, pulse.warning = ask_test_questions(context, request, _stoppable(pulse))
-    except _EndedError:
-        return []
+    context, request = open_context(engine, job.person), AnswersRequest(**job.arguments)
+    kept, pulse.warning = ask_test_questions(context, request, _stoppable(pulse))
     return [{"id": kept.id, "questions": len(kept.run.rows), "failed": sum(row.failed for row in kept.run.rows)}]
-
-
-def _left(entries: int) -> Message:
-    return Message("{count} entries are left for the next job.", count=entries)
 
 
 @_carries_out("ground")
@@ -407,7 +389,13 @@ def _ground(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
         stopped=pulse.cancelled.is_set,
     )
     if summary.failed:
-        pulse.warning = join_messages([pulse.warning, _left(summary.failed), summary.failure])
+        pulse.warning = join_messages(
+            [
+                pulse.warning,
+                Message("{count} entries are left for the next job.", count=summary.failed),
+                summary.failure,
+            ]
+        )
     return [asdict(summary)]
 
 

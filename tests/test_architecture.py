@@ -66,8 +66,8 @@ OPENS = {
     "ingestion/jobs/process.py": "the worker's process",
     "ingestion/records/erasures.py": "one erasure at a time",
     "ingestion/web/cache.py": "the cache of pages",
+    "ingestion/backup/backup.py": "the copy of a database into an archive",
     "ingestion/backup/copy_catalog.py": "a catalog from an archive",
-    "ingestion/backup/copy_stores.py": "the copy of a database into an archive",
     "ingestion/backup/restore.py": "the databases of a restored workspace",
     "cli/serve/servers.py": "the page's process",
 }

@@ -33,7 +33,6 @@ from ingestion.sandbox.sandbox import Sandbox
 from ingestion.types.description import Description, FieldName
 from ingestion.types.source import Extraction, ListedSource
 from rag_engine.backends.identify_language import identify_language
-from rag_engine.geography import load_gazetteer
 from rag_engine.text.folding import fold
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -164,7 +163,6 @@ def _describe(
         extraction,
         reading.properties,
         language_model,
-        gazetteer=load_gazetteer(),
         config=config,
     )
     assert isinstance(outcome.evidence, Description), outcome.message

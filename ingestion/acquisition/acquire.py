@@ -186,7 +186,10 @@ def _landed(
             refused.append(reason)
         elif len(asked.visited) < _MOST_REQUESTS:
             try:
-                outcome = _follow(asked, _called(candidate.link, page), way, hops - 1)
+                # A link that only says "Download" is called as its page is.
+                nameless = says_nothing(candidate.link.name)
+                link = replace(candidate.link, context=page.name) if nameless else candidate.link
+                outcome = _follow(asked, link, way, hops - 1)
             except Refusal as failure:
                 failures.append(failure)
                 continue
@@ -201,11 +204,6 @@ def _landed(
     made = replace(_download(asked, got, way, new[0].link.name), kind="landing")
     message = Message("{url} offers nothing on the subject: {why}", url=page.address, why=join_messages(refused))
     return Outcome("refused", "off_topic", _joined(message, asked.notes), made)
-
-
-def _called(link: PageLink, page: Page) -> PageLink:
-    """Return the link, called as its page is where it only says "Download"."""
-    return replace(link, context=page.name) if says_nothing(link.name) else link
 
 
 def _gate(asked: _Request, page: Page, candidate: RankedLink) -> Message:

@@ -17,8 +17,14 @@ from ingestion.acts.corrections import restore_corrections
 from ingestion.acts.documents import finish_erasures
 from ingestion.acts.register import ActingPlace, ClosedContext, act, enter, entered_as_begun
 from ingestion.backup.backup import BackupMade, back_up
-from ingestion.backup.repair import CatalogRenewed, RecordsRenewed, renew_catalog, renew_records
-from ingestion.backup.reprocess import ReadAgain, read_documents_again
+from ingestion.backup.repair import (
+    CatalogRenewed,
+    ReadAgain,
+    RecordsRenewed,
+    read_documents_again,
+    renew_catalog,
+    renew_records,
+)
 from ingestion.backup.restore import Restored, restore_files
 from ingestion.jobs import queue
 from ingestion.jobs.queue import Job

@@ -129,15 +129,13 @@ def erase(context: ActContext, document: str, author: str = "", note: str = "", 
     """
     _remove_half_written(context.workspace)
     unfinished = find_erasure(context.workspace, document)
+    present = context.engine.collection.documents()
     # It comes before a document whose title its name is.
-    if unfinished is not None and not _is_named(context, document):
+    if unfinished is not None and not any(document in (one.source, one.document_id, one.file) for one in present):
         with erasing(context.workspace):
             return _carry_out(context, unfinished)
     record = context.engine.catalog.find_document(document)
-    by = context.person.name if context.person.key else author.strip()
-    if codes := sources_erased_with(context, [record]):
-        _check_erasure(record, codes, note)
-        by = signed(context, author)
+    by = _who_erases(context, record, author, note)
     who = {"author": by, "note": note.strip()}
     names = {"document_id": record.document_id, "source": record.source, "sha256": record.sha256, "file": record.file}
     with erasing(context.workspace):
@@ -196,9 +194,7 @@ def queue_erasure(
     """
     records = [context.engine.catalog.find_document(one) for one in documents]
     for record in records:
-        if codes := sources_erased_with(context, [record]):
-            _check_erasure(record, codes, note)
-            signed(context, author)
+        _who_erases(context, record, author, note)
     who: dict[str, object] = {
         "documents": [record.source for record in records],
         "author": author.strip(),
@@ -302,11 +298,6 @@ def _replaced(context: ActContext, document: str) -> DocumentRecord | None:
     return record
 
 
-def _is_named(context: ActContext, name: str) -> bool:
-    """Return whether a document of the collection has this source, id or file, which a title only repeats."""
-    return any(name in (one.source, one.document_id, one.file) for one in context.engine.collection.documents())
-
-
 def _carry_out(context: ActContext, asked: BegunErasure) -> Erasure:
     """Take the remaining steps of an erasure, each of which may be repeated, and enter it."""
     with entered_as_begun(context, "erase", asked.source, asked.note, asked.author):
@@ -347,7 +338,9 @@ def _take_steps(context: ActContext, asked: BegunErasure) -> Erasure:
     # Again, now that nobody finds it any more: an answer that is begun after this holds nothing of it.
     left += _forget(context, asked.document_id, asked.source, asked.file, redact=asked.redact)
     left += (
-        Message("its traces in {file}, a database that was damaged", file=_name_in(context, path))
+        Message(
+            "its traces in {file}, a database that was damaged", file=path.relative_to(context.workspace).as_posix()
+        )
         for database in (catalog_file(context.workspace), records_file(context.workspace))
         for path in kept_aside(context.workspace, database.name)
     )
@@ -426,15 +419,14 @@ def _forget(context: ActContext, document_id: str, source: str, file: str, *, re
     return [Message("its possible traces in {file}, which cannot be read", file=one) for one in kept]
 
 
-def _name_in(context: ActContext, path: Path) -> str:
-    return path.relative_to(context.workspace).as_posix()
-
-
-def _check_erasure(record: DocumentRecord, codes: Sequence[str], note: str) -> None:
-    if not note.strip():
+def _who_erases(context: ActContext, record: DocumentRecord, author: str, note: str) -> str:
+    """Return the name that an erasure bears; InputError if it excludes sources without name or reason."""
+    codes = sources_erased_with(context, [record])
+    if codes and not note.strip():
         raise InputError(
             "Erasing {file} excludes {code} of the list, which needs a reason.",
             help="Give a note; it is kept.",
             file=record.file,
             code=", ".join(codes),
         )
+    return signed(context, author) if codes or context.person.key else author.strip()

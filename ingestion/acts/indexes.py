@@ -1,4 +1,4 @@
-"""New indexes: checked against the accepted answers before they go live, or waiting for a decision."""
+"""Accepted answers, and new indexes: checked against them before they go live, or waiting."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from ingestion.acts.register import act, check_role, enter, every_act
 from ingestion.jobs.queue import Job
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError, WorkspaceError
-from rag_engine.evaluation.answers.accepted_run import KeptRun, find_accepted
-from rag_engine.evaluation.answers.gate import ask_gate
+from rag_engine.evaluation.answers.accepted_run import KeptRun, find_accepted, require_accepted
+from rag_engine.evaluation.answers.gate import GateResult, accept_answers, ask_gate
+from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.messages import Message
 
 _WAITS = (
@@ -116,3 +117,30 @@ def queue_rebuild(context: ActContext, *, encode: bool = False, anyway: bool = F
 def queue_decision(context: ActContext, *, accept: bool) -> Job:
     """Have the worker put the index that waits in place, or remove it."""
     return queue_job(context, "decide", {"accept": accept})
+
+
+@act("curator", "Checking the answers")
+def queue_gate(context: ActContext, *, accept: bool = False) -> Job:
+    """Have the worker ask the accepted run's questions again, or with `accept` accept the answers of now.
+
+    The first accepted answers are those to the questions on the sample. InputError if nothing was accepted.
+    """
+    if accept:
+        check_role(context.person, every_act()["accept_index"])
+    else:
+        require_accepted(context.workspace)
+    return queue_job(context, "gate", {"accept": accept})
+
+
+@act("curator", "Checking the answers", on="answers")
+def measure_gate(
+    context: ActContext, *, accept: bool = False, progress: Callable[[int, int, str], None] = lambda *_: None
+) -> GateResult | None:
+    """Ask the accepted run's questions again and compare the answers; with `accept` accept them."""
+    if accept:
+        check_role(context.person, every_act()["accept_index"])
+        accepted = find_accepted(context.workspace)
+        accept_answers(context.engine, accepted.request if accepted else AnswersRequest(), progress)
+        enter(context, Message("answers accepted"))
+        return None
+    return ask_gate(context.engine, require_accepted(context.workspace), progress)

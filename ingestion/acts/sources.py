@@ -61,14 +61,14 @@ def add_list(context: ActContext, file: Path) -> SourceListReport:
     with entered_as_begun(context, add_sources.__name__, ""):
         name_act(context, _codes(report.new, report.corrected))
         context.store.correct_addresses(report.corrected)
-        lost, added = context.store.add_new(report.new), report.new
+        lost, added = context.store.add(report.new), report.new
         while lost:
             # Somebody has just given their codes to others. Read again they get the next ones; one that the list gives
             # itself is then refused with the reason.
             again = read_list(context, file)
             added = (*(one for one in added if one not in lost), *again.new)
             report = replace(report, refused=again.refused, warnings=again.warnings, known=again.known)
-            lost = context.store.add_new(again.new)
+            lost = context.store.add(again.new)
         _enter_sources(context, added, report.corrected)
     return replace(report, new=added)
 
@@ -81,7 +81,7 @@ def add_sources(context: ActContext, new: Sequence[ListedSource], corrected: Seq
     """
     name_act(context, _codes(new, corrected))
     context.store.correct_addresses(corrected)
-    lost = context.store.add_new(new)
+    lost = context.store.add(new)
     if lost:
         raise InputError(
             "{lost} of {count} sources were not added: their codes were given to others at the same moment.",

@@ -11,7 +11,6 @@ import json
 import os
 import stat
 import struct
-import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -174,11 +173,6 @@ def damaged(archive: zipfile.ZipFile, name: str) -> WorkspaceError:
         file=archive.filename,
         name=name,
     )
-
-
-def today() -> str:
-    """Return the time at which a backup is made."""
-    return time.strftime("%Y-%m-%dT%H:%M:%S%z")
 
 
 def _member(name: str) -> zipfile.ZipInfo:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
+import time
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
 
 from ingestion.backup.archive import (
     ARCHIVE_FORMAT,
@@ -16,20 +20,33 @@ from ingestion.backup.archive import (
     new_archive,
     pack,
     put_manifest,
-    today,
 )
 from ingestion.backup.contents import CATALOG, original_name, other_files, vector_name
-from ingestion.backup.copy_stores import CopiedStores, copy_database, copy_stores, read_originals
+from rag_engine import workspace as paths
 from rag_engine.atomic_write import staging
-from rag_engine.backends.sqlite_damage import RECORDS
+from rag_engine.backends.sqlite_damage import RECORDS, damage_reported, damaged_database, find_damage, reading
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.installation import sextant_version
 from rag_engine.messages import Message
+from rag_engine.storage.manifest import read_manifest
+from rag_engine.storage.vector_file import VectorFile
 
 # Erasures in a row that may each have the archive begun again.
-_TRIES = 3
+_TRIES = 5
 # What is moved while the files are listed is found when they are listed again.
 _LOOKS = 3
+# Pages of a database that are copied between two looks at how far it is.
+_PAGES = 4096
+_CHANGED_NAMES = (
+    "SELECT 1 FROM (SELECT model, text_hash, row FROM copied.vectors "
+    "EXCEPT SELECT model, text_hash, row FROM main.vectors) LIMIT 1"
+)
+_ROWS = (
+    "SELECT vector_row FROM children JOIN documents ON documents.key = children.document_key "
+    "WHERE documents.status = 'active'"
+)
+_COUNT = "SELECT count(*), coalesce(sum(children), 0) FROM documents WHERE status = 'active'"
+_ORIGINALS = "SELECT DISTINCT sha256, file FROM documents WHERE status = 'active' ORDER BY key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +74,9 @@ def back_up(workspace: Path, file: Path, progress: Advance) -> BackupMade:
     """
     file = file.expanduser().absolute()
     _check_place(workspace, file)
-    size = _size(workspace)
+    # About how many bytes the backup takes.
+    named = (*other_files(workspace), CATALOG, f"{CATALOG}-wal", RECORDS, "vectors", "files")
+    size = sum(_bytes(workspace / name) for name in named)
     # Catalog and vectors are copied once more before they are packed.
     require_space(
         file.parent, size + sum(_bytes(workspace / name) for name in (CATALOG, "vectors")), Message("The backup")
@@ -75,19 +94,9 @@ def back_up(workspace: Path, file: Path, progress: Advance) -> BackupMade:
                 workspace=workspace,
                 times=_TRIES,
             )
-        archive, manifest, lost, damaged, without_vectors = made
         _check_place(workspace, file)
-        archive.rename(file)
-    return BackupMade(
-        file,
-        file.stat().st_size,
-        len(manifest.files),
-        manifest.documents,
-        manifest.passages,
-        lost,
-        damaged,
-        without_vectors,
-    )
+        made.file.rename(file)
+    return replace(made, file=file)
 
 
 def require_space(folder: Path, wanted: int, what: str) -> None:
@@ -125,52 +134,65 @@ def _check_place(workspace: Path, file: Path) -> None:
         )
 
 
-def _attempt(
-    workspace: Path, folder: Path, size: int, progress: Advance
-) -> tuple[Path, ArchiveManifest, tuple[str, ...], tuple[str, ...], int] | None:
-    """Write the archive into the folder; None if the original of a document was erased meanwhile."""
-    path = folder / "archive.zip"
+def _attempt(workspace: Path, folder: Path, size: int, progress: Advance) -> BackupMade | None:
+    """Write the archive into the folder; None if a document was erased meanwhile.
+
+    Vectors are on the disk before the catalog names them, and the catalog forgets a name before its vector is written
+    over. So the vectors are copied after the catalog, and where it has forgotten a name meanwhile, all is begun again.
+    """
+    path, catalog = folder / "archive.zip", folder / CATALOG
     path.unlink(missing_ok=True)
     done = 0
+
+    def seen(name: str) -> None:
+        progress(min(done, size), size, name)
 
     def put(name: str, file: Path) -> ArchivedFile:
         nonlocal done
         packed = pack(archive, name, file)
         done += packed.size
-        progress(min(done, size), size, name)
+        seen(name)
         return packed
 
-    stores = copy_stores(workspace, folder, lambda name: progress(0, size, name))
+    _copy_database(workspace / CATALOG, catalog, seen)
+    seen("vectors")
+    vectors = _copy_vectors(workspace, folder)
+    if vectors is None or _has_forgotten(workspace / CATALOG, catalog):
+        return None
     with new_archive(path) as archive:
-        files = [put(CATALOG, stores.catalog), *(put(vector_name(one.name), one) for one in stores.vectors)]
-        originals = _pack_originals(workspace, stores, put)
+        files = [put(CATALOG, catalog), *(put(vector_name(one.name), one) for one in vectors)]
+        originals = _pack_originals(workspace, catalog, put)
         if originals is None:
             return None
         packed, lost, damaged = originals
         files += [*packed, *_pack_others(workspace, put)]
         if (workspace / RECORDS).is_file():
-            copy_database(workspace / RECORDS, folder / RECORDS, lambda name: progress(done, size, name))
+            _copy_database(workspace / RECORDS, folder / RECORDS, seen)
             files.append(put(RECORDS, folder / RECORDS))
+        with closing(reading(catalog)) as connection:
+            [(documents, passages)] = connection.execute(_COUNT)
+            [(schema,)] = connection.execute("SELECT value FROM state WHERE name = 'schema'")
         manifest = ArchiveManifest(
             ARCHIVE_FORMAT,
-            stores.schema,
-            today(),
+            int(schema),
+            time.strftime("%Y-%m-%dT%H:%M:%S%z"),
             str(workspace),
-            stores.documents,
-            stores.passages,
+            documents,
+            passages,
             _bytes(workspace / "index"),
             tuple(files),
             sextant_version(),
         )
         put_manifest(archive, manifest)
-    return path, manifest, lost, damaged, stores.without_vectors
+    without = _count_without_vectors(catalog, vectors)
+    return BackupMade(path, path.stat().st_size, len(files), documents, passages, lost, damaged, without)
 
 
 _Put = Callable[[str, Path], ArchivedFile]
 
 
 def _pack_originals(
-    workspace: Path, stores: CopiedStores, put: _Put
+    workspace: Path, catalog: Path, put: _Put
 ) -> tuple[list[ArchivedFile], tuple[str, ...], tuple[str, ...]] | None:
     """Return the packed originals with the names of the lost and of the changed ones.
 
@@ -179,7 +201,7 @@ def _pack_originals(
     packed: list[ArchivedFile] = []
     lost: list[tuple[str, str]] = []
     damaged: list[str] = []
-    for sha256, file in stores.originals:
+    for sha256, file in _read_originals(catalog):
         name = original_name(sha256, file)
         try:
             packed.append(put(name, workspace / name))
@@ -188,7 +210,7 @@ def _pack_originals(
             continue
         if packed[-1].sha256 != sha256:
             damaged.append(file)
-    if lost and not set(lost) <= set(read_originals(workspace / CATALOG)):
+    if lost and not set(lost) <= set(_read_originals(workspace / CATALOG)):
         return None
     return packed, tuple(file for _, file in lost), tuple(damaged)
 
@@ -209,12 +231,6 @@ def _pack_others(workspace: Path, put: _Put) -> list[ArchivedFile]:
     return list(packed.values())
 
 
-def _size(workspace: Path) -> int:
-    """Return about how many bytes a backup of the workspace takes."""
-    others = sum(_bytes(workspace / name) for name in other_files(workspace))
-    return others + sum(_bytes(workspace / name) for name in (CATALOG, f"{CATALOG}-wal", RECORDS, "vectors", "files"))
-
-
 def _bytes(path: Path) -> int:
     """Return the bytes of a file, or of all files in a folder; 0 if it is no longer there."""
     total = 0
@@ -222,3 +238,67 @@ def _bytes(path: Path) -> int:
         with suppress(FileNotFoundError):
             total += one.stat().st_size if one.is_file() else 0
     return total
+
+
+def _read_originals(catalog: Path) -> tuple[tuple[str, str], ...]:
+    """Return the hash and name of every original of a catalog, in the order of adding."""
+    with closing(reading(catalog)) as connection:
+        return tuple((str(sha256), str(file)) for sha256, file in connection.execute(_ORIGINALS))
+
+
+def _copy_database(source: Path, target: Path, seen: Callable[[str], None]) -> None:
+    """Copy the state of a database at one moment, while others read and write it."""
+    target.unlink(missing_ok=True)
+    with (
+        damage_reported(source),
+        closing(reading(source)) as read,
+        closing(sqlite3.connect(target)) as written,
+    ):
+        # Within a transaction that has begun to read, nothing that others write makes the copy begin again.
+        read.execute("BEGIN")
+        read.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        read.backup(
+            written,
+            pages=_PAGES,
+            progress=lambda _, left, pages: seen(f"{source.name}: {pages - left} of {pages} pages"),
+        )
+        read.rollback()
+        # One file, with nothing of it in a log beside.
+        written.execute("PRAGMA journal_mode=DELETE")
+    if found := find_damage(target):
+        raise damaged_database(source, found[0])
+
+
+def _copy_vectors(workspace: Path, folder: Path) -> tuple[Path, ...] | None:
+    """Return the copies of the files of vectors, None if one was removed meanwhile."""
+    source, target = paths.vectors(workspace), folder / "vectors"
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(mode=0o700)
+    try:
+        for path in sorted(source.iterdir()) if source.is_dir() else ():
+            shutil.copyfile(path, target / path.name)
+    except FileNotFoundError:
+        return None
+    return tuple(sorted(target.iterdir()))
+
+
+def _has_forgotten(catalog: Path, copy: Path) -> bool:
+    """Return whether the catalog has dropped a vector that the copy still names.
+
+    Its copied bytes may then belong to another passage.
+    """
+    with closing(reading(catalog)) as connection:
+        connection.execute("ATTACH ? AS copied", (f"{copy.absolute().as_uri()}?mode=ro",))
+        return connection.execute(_CHANGED_NAMES).fetchone() is not None
+
+
+def _count_without_vectors(catalog: Path, vectors: tuple[Path, ...]) -> int:
+    """Return how many passages of a copied catalog have no vector, or none as it was written."""
+    with closing(reading(catalog)) as connection:
+        encoder = connection.execute("SELECT value FROM state WHERE name = 'encoder'").fetchone()
+        rows = np.array([int(row) for (row,) in connection.execute(_ROWS)], np.int64)
+    manifest = read_manifest(encoder[0] if encoder else "")
+    if manifest is None or not vectors:
+        return len(rows)
+    file = VectorFile(vectors[0].parent, manifest.name, manifest.dimension)
+    return len(rows) - int(((rows < len(file)) & ~np.isin(rows, file.damaged(np.unique(rows)))).sum())

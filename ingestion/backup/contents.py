@@ -18,7 +18,7 @@ _OF_PROCESSES = re.compile(r"^\.|^(?:serving|writer)\.json$|\.(?:lock|log)$|\.sq
 _PUT_ASIDE = re.compile(rf"^damaged/[^/]+/(?:{re.escape(CATALOG)}|{re.escape(RECORDS)})")
 # Half written, or what a worker was at, which would count as its stop in the restored workspace.
 _PASSING = re.compile(r"^\.[0-9a-f]{16}\.part$|\.begun$")
-# Databases, originals and vectors must each be of one moment: copied by themselves (copy_stores.py).
+# Databases, originals and vectors must each be of one moment: copied by themselves (backup.py).
 _OF_ONE_MOMENT = re.compile(
     rf"^(?:(?:{re.escape(CATALOG)}|{re.escape(RECORDS)})(?:-wal|-shm|-journal)?|{_ORIGINALS}|{_VECTORS})$"
 )

@@ -1,31 +1,45 @@
-"""Repair of a destroyed database: the catalog from the log, the records from the catalog."""
+"""Repair: the catalog from the log, the records from the catalog, lost texts from the originals.
+
+A document with lost or damaged texts is read again from its original and indexed in its place.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import sqlalchemy as sql
 
 from ingestion import workspace as folders
 from ingestion.backup.contents import CATALOG, original_name
+from ingestion.book_index.index_records import index_of_document
+from ingestion.extraction.text_cache import load_reading
+from ingestion.file_names import file_hash
+from ingestion.file_reading import ExtractionLimits, FileReading
+from ingestion.protocols import Extractor
 from ingestion.records.document_corrections import SAID
 from ingestion.records.erasures import begun_erasures
 from ingestion.records.source_store import SourceStore
+from ingestion.tools import open_reader, reader_of
+from ingestion.types.outcome import Refusal
 from rag_engine import workspace as paths
 from rag_engine.atomic_write import replacing
 from rag_engine.damaged_files import kept_aside, set_aside
-from rag_engine.errors import WorkspaceError
+from rag_engine.engine import Engine
+from rag_engine.errors import SextantError, WorkspaceError
 from rag_engine.processes.serving import find_serving
 from rag_engine.processes.writer_lock import write_lock
 from rag_engine.storage.catalog import mark_changed, open_catalog, set_state
+from rag_engine.storage.index_entries import stored_entries
+from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.log import latest_lines, log_documents, logged_encoder
 from rag_engine.storage.schema import documents
+from rag_engine.types.document import DocumentRecord
 
 _LOGS = "-wal", "-shm", "-journal"
 
@@ -120,3 +134,66 @@ def _alone(workspace: Path) -> Iterator[None]:
 
 def _with_logs(database: Path) -> Iterator[Path]:
     return (Path(f"{database}{ending}") for ending in (*_LOGS, ""))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAgain:
+    """Files of the documents read again, and of the other ones with the reason."""
+
+    read: tuple[str, ...]
+    unread: tuple[tuple[str, str], ...]
+
+
+def read_documents_again(
+    engine: Engine, keys: Iterable[int], progress: Callable[[int, int, str], None] = lambda *_: None
+) -> ReadAgain:
+    """Read the originals of documents again, oldest first, and replace each document in the index.
+
+    Metadata, the place among versions and the entries of indexes stay. A document stays as it is if its original is
+    lost, changed or refused.
+    """
+    wanted = set(keys)
+    records = [one for one in engine.catalog.fingerprints() if one[0].key in wanted]
+    read: list[str] = []
+    unread: list[tuple[str, str]] = []
+    with engine.indexer() as indexer, open_reader(engine.config.ocr) as extractor:
+        for done, (record, print_) in enumerate(records):
+            progress(done, len(records), record.file)
+            try:
+                _index(record, print_, _read(record, engine, extractor), engine, indexer)
+                read.append(record.file)
+            except (SextantError, OSError) as error:
+                unread.append((record.file, str(error)))
+        indexer.finish()
+    progress(len(records), len(records), "")
+    return ReadAgain(tuple(read), tuple(unread))
+
+
+def _read(record: DocumentRecord, engine: Engine, extractor: Extractor) -> FileReading:
+    """Return the reading of the original; if the same reader's reading is kept, that one."""
+    path: Path = engine.collection.stored_file(record)
+    if not path.is_file():
+        raise Refusal(
+            "file_missing", "Its original {file} is missing.", help="`sextant add` with that file.", file=path
+        )
+    if file_hash(path) != record.sha256:
+        raise Refusal(
+            "damaged", "Its original {file} is not as it was added.", help="`sextant add` with that file.", file=path
+        )
+    reader = reader_of(engine.config.ocr, ExtractionLimits())
+    cached = load_reading(folders.readings(engine.config.workspace), record.sha256, reader)
+    return cached.file if cached else extractor.read(path)
+
+
+def _index(record: DocumentRecord, print_: str, reading: FileReading, engine: Engine, indexer: Indexer) -> None:
+    extracted = reading.extracted
+    listed = stored_entries(engine.catalog, record.key)
+    described = replace(
+        record,
+        key=0,
+        media_type=extracted.media_type,
+        pages=extracted.pages,
+        ocr_pages=len(extracted.ocr_pages),
+        characters=len(extracted.text),
+    )
+    indexer.index(described, extracted, print_, listed, () if listed else index_of_document(reading).records)

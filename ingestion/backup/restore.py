@@ -6,8 +6,8 @@ import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Callable, Container, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,9 +15,8 @@ import sqlalchemy as sql
 
 from ingestion.backup.archive import Advance, ArchiveManifest, opened_archive, unpack
 from ingestion.backup.backup import require_space
-from ingestion.backup.check_catalog import check_foreign_paths, check_foreign_values
 from ingestion.backup.contents import CATALOG
-from ingestion.backup.copy_catalog import NO_OTHER, copy_catalog, no_catalog
+from ingestion.backup.copy_catalog import NO_OTHER, check_foreign_paths, check_foreign_values, copy_catalog, no_catalog
 from rag_engine.atomic_write import staging
 from rag_engine.backends.sqlite_damage import RECORDS
 from rag_engine.errors import InputError, WorkspaceError
@@ -29,13 +28,8 @@ _UNENDED = "status NOT IN ('done', 'failed', 'cancelled')"
 _CANCELLED = Message("It had not ended when the workspace was backed up, and was not carried out here.")
 _COUNT = "SELECT count(*), coalesce(sum(children), 0) FROM documents WHERE status = 'active'"
 _MOVED_SOURCES = "UPDATE log SET said = replace(said, ?, ?) WHERE kind = 'source'"
-_IN_WORKSPACE = (
-    ("sources", "UPDATE sources SET path = :new || substr(path, :length) WHERE substr(path, 1, :last) = :old"),
-    (
-        "jobs",
-        f"UPDATE jobs SET arguments = replace(arguments, :quoted, :requoted) WHERE {_UNENDED}",  # noqa: S608 - fixed
-    ),
-)
+_MOVED_FILES = "UPDATE sources SET path = :new || substr(path, :length) WHERE substr(path, 1, :last) = :old"
+_MOVED_JOBS = f"UPDATE jobs SET arguments = replace(arguments, ?, ?) WHERE {_UNENDED}"  # noqa: S608 - fixed
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +50,6 @@ class Restored:
     dropped_settings: Mapping[str, str] = field(default_factory=dict)
     cancelled_jobs: tuple[str, ...] = ()
     admins: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Made:
-    documents: int
-    passages: int
-    cancelled_jobs: tuple[str, ...]
 
 
 def restore_files(
@@ -94,19 +81,7 @@ def restore_files(
                 unpack(opened, one, made)
                 done += one.size
                 progress(done, manifest.size, one.name)
-            own = _make_own(made / CATALOG, known, manifest, workspace, archive)
-            if (made / RECORDS).is_file():
-                _make_own_records(made / RECORDS, archive, manifest.workspace, workspace)
-            restored = Restored(
-                workspace,
-                manifest.made,
-                manifest.workspace,
-                len(manifest.files),
-                own.documents,
-                own.passages,
-                cancelled_jobs=own.cancelled_jobs,
-            )
-            restored = finish(made, restored)
+            restored = finish(made, _make_own(made, known, manifest, workspace, archive))
             # On the disk before it has its name.
             os.sync()
             _check_place(workspace)
@@ -139,72 +114,56 @@ def _check_version(archive: Path, schema: str) -> None:
 
 
 def _make_own(
-    catalog: Path, known: Sequence[sql.MetaData], manifest: ArchiveManifest, workspace: Path, archive: Path
-) -> _Made:
-    """Make our catalog of the unpacked one, with another id and with paths in this workspace.
+    folder: Path, known: Sequence[sql.MetaData], manifest: ArchiveManifest, workspace: Path, archive: Path
+) -> Restored:
+    """Make our databases of the unpacked ones, with another id and with paths in this workspace.
 
     A Chroma server tells the collections of workspaces apart by the id. With the former id, the restored workspace
     would change the index of the workspace that was backed up. Jobs that had not ended were asked for elsewhere,
     perhaps by somebody else: no worker is to carry them out here.
     """
-    foreign = catalog.rename(catalog.parent.with_name("foreign.sqlite"))
+    old, new = manifest.workspace.rstrip("/") + "/", f"{workspace}/"
+    quoted = _quoted(old), _quoted(new)
+    with _copied(folder / CATALOG, known, archive, ("state", "documents")) as connection:
+        [schema] = connection.execute("SELECT value FROM state WHERE name = 'schema'").fetchone() or [""]
+        if not schema:
+            raise no_catalog(archive, "no schema")
+        _check_version(archive, schema)
+        check_foreign_values(connection, archive)
+        connection.execute("UPDATE state SET value = ? WHERE name = 'workspace'", (secrets.token_hex(4),))
+        connection.execute(_MOVED_FILES, {"old": old, "new": new, "last": len(old), "length": len(old) + 1})
+        connection.execute(_MOVED_JOBS, quoted)
+        check_foreign_paths(connection, workspace, archive)
+        # A backup that the worker made holds the job that made it, which is done.
+        connection.execute(f"UPDATE jobs SET status = 'done' WHERE kind = 'backup' AND {_UNENDED}")  # noqa: S608 - fixed
+        jobs = connection.execute(f"SELECT kind FROM jobs WHERE {_UNENDED} ORDER BY id").fetchall()  # noqa: S608
+        connection.execute(f"UPDATE jobs SET status = 'cancelled', message = ? WHERE {_UNENDED}", (_CANCELLED,))  # noqa: S608
+        documents, passages = connection.execute(_COUNT).fetchone()
+    if (folder / RECORDS).is_file():
+        with _copied(folder / RECORDS, (RECORD_TABLES,), archive, ("records", "log")) as connection:
+            connection.execute(_MOVED_SOURCES, quoted)
+    cancelled = tuple(str(kind) for (kind,) in jobs)
+    made, former, files = manifest.made, manifest.workspace, len(manifest.files)
+    return Restored(workspace, made, former, files, int(documents), int(passages), cancelled_jobs=cancelled)
+
+
+@contextmanager
+def _copied(
+    database: Path, known: Sequence[sql.MetaData], archive: Path, needed: Sequence[str]
+) -> Iterator[sqlite3.Connection]:
+    """Put our copy in the place of an unpacked database, and yield a transaction on it."""
+    foreign = database.rename(database.parent.with_name("foreign.sqlite"))
     try:
-        held = copy_catalog(foreign, catalog, known, archive)
+        copy_catalog(foreign, database, known, archive, needed)
         foreign.unlink()
-        with closing(sqlite3.connect(catalog, isolation_level=None)) as connection:
-            [schema] = connection.execute("SELECT value FROM state WHERE name = 'schema'").fetchone() or [""]
-            if not schema:
-                raise no_catalog(archive, "no schema")
-            _check_version(archive, schema)
-            check_foreign_values(connection, held, archive)
+        with closing(sqlite3.connect(database, isolation_level=None)) as connection:
             connection.execute("BEGIN IMMEDIATE")
-            connection.execute("UPDATE state SET value = ? WHERE name = 'workspace'", (secrets.token_hex(4),))
-            _move_paths(connection, held, manifest.workspace, workspace)
-            check_foreign_paths(connection, held, workspace, archive)
-            cancelled = _end_jobs(connection) if "jobs" in held else ()
-            documents, passages = connection.execute(_COUNT).fetchone()
+            yield connection
             connection.execute("COMMIT")
     except (sqlite3.Error, ValueError) as error:
         raise WorkspaceError(
-            f"{archive} is damaged: its catalog is not one of Sextant ({error}).", help=NO_OTHER
+            f"{archive} is damaged: its {database.name} is not one of Sextant ({error}).", help=NO_OTHER
         ) from error
-    return _Made(int(documents), int(passages), cancelled)
-
-
-def _make_own_records(records: Path, archive: Path, former: str, workspace: Path) -> None:
-    """Make our records of the unpacked ones, with the places of sources in this workspace."""
-    foreign = records.rename(records.parent.with_name("foreign.sqlite"))
-    try:
-        copy_catalog(foreign, records, (RECORD_TABLES,), archive, ("records", "log"))
-        with closing(sqlite3.connect(records)) as connection:
-            connection.execute(_MOVED_SOURCES, (_quoted(former.rstrip("/") + "/"), _quoted(f"{workspace}/")))
-            connection.commit()
-    except sqlite3.Error as error:
-        raise WorkspaceError(
-            f"{archive} is damaged: its records are not those of Sextant ({error}).", help=NO_OTHER
-        ) from error
-    foreign.unlink()
-
-
-def _move_paths(connection: sqlite3.Connection, held: Container[str], former: str, workspace: Path) -> None:
-    """Give files of the former workspace their places in this one."""
-    old, new = former.rstrip("/") + "/", f"{workspace}/"
-    values = {"old": old, "new": new, "last": len(old), "length": len(old) + 1}
-    values |= {"quoted": _quoted(old), "requoted": _quoted(new)}
-    for table, statement in _IN_WORKSPACE:
-        if table in held:
-            connection.execute(statement, values)
-
-
-def _end_jobs(connection: sqlite3.Connection) -> tuple[str, ...]:
-    """End every job that had not ended, and return what those were that are cancelled.
-
-    A backup that the worker made holds the job that made it, which is done.
-    """
-    connection.execute(f"UPDATE jobs SET status = 'done' WHERE kind = 'backup' AND {_UNENDED}")  # noqa: S608 - fixed
-    cancelled = connection.execute(f"SELECT kind FROM jobs WHERE {_UNENDED} ORDER BY id").fetchall()  # noqa: S608
-    connection.execute(f"UPDATE jobs SET status = 'cancelled', message = ? WHERE {_UNENDED}", (_CANCELLED,))  # noqa: S608
-    return tuple(str(kind) for (kind,) in cancelled)
 
 
 def _quoted(path: str) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path, PurePosixPath
 
 from ingestion.book_index.index_records import index_of_file
 from ingestion.book_index.page_numbers import PageNumbers, page_numbers
-from ingestion.file_reading import ExtractionLimits
 from ingestion.protocols import Extractor
 from rag_engine.book_index.anchors import CachedQuery, IndexRecord, IndexTable, anchors, query_cache
 from rag_engine.engine import Engine
@@ -52,9 +51,7 @@ class Applied:
     queries: tuple[CachedQuery, ...]
 
 
-def apply_index(
-    path: Path, engine: Engine, reader: Extractor, *, document: str = "", limits: ExtractionLimits | None = None
-) -> Applied:
+def apply_index(path: Path, engine: Engine, reader: Extractor, *, document: str = "") -> Applied:
     """Apply the index in a file to the collection, in place of the former one from a file of this name.
 
     Its records belong to the documents whose files they name; records without a file belong to `document` (id, file or
@@ -62,7 +59,7 @@ def apply_index(
     `document`. InputError if it has nothing for any document; the former index then stays.
     """
     given = engine.catalog.find_document(document) if document else None
-    table = index_of_file(path, reader, limits, numbers=_numbers(given, engine, reader) if given else None)
+    table = index_of_file(path, reader, numbers=_numbers(given, engine, reader) if given else None)
     with write_lock(engine.config.workspace):
         documents = engine.collection.documents()
         matched, unmatched = match_documents(table.records, documents, given)

@@ -12,6 +12,7 @@ from ingestion.book_index.entries import DEFINES, is_glossary_title, records_of
 from ingestion.book_index.find_pages import entry_share, glossary_pages, index_pages, lines_by_page
 from ingestion.book_index.layout import cells_of, entries_of, records_of_rows
 from ingestion.book_index.page_numbers import PageNumbers, page_numbers
+from ingestion.file_names import check_size
 from ingestion.file_reading import ExtractionLimits, FileReading, PlacedLine, PrintedPages
 from ingestion.protocols import Extractor
 from ingestion.spreadsheets.list_rows import read_delimited, read_head, sniff_encoding
@@ -49,16 +50,14 @@ _CELLS = re.compile(rf"{_NUMBERING}(?P<term>[^|]{{2,80}}?)\s*\|\s*(?P<definition
 _LEADING_NUMBER = re.compile(r"\A\(?(?:\d{1,3}(?:\.\d{1,3})*|[IVXL]{1,7}\s?[-–—.)])\)?\.?\s+")
 
 
-def index_of_file(
-    path: Path, reader: Extractor, limits: ExtractionLimits | None = None, *, numbers: PageNumbers | None = None
-) -> IndexTable:
+def index_of_file(path: Path, reader: Extractor, *, numbers: PageNumbers | None = None) -> IndexTable:
     """Return the records of a file that is an index table, a glossary, or a book with an index.
 
     `numbers` are the pages of the book, if the index is in another file: a printed index names printed pages. Refusal
     when the file cannot be read, InputError if it has nothing of the kind.
     """
     if path.suffix.lower() in _DELIMITED:
-        return _of_delimited(path, limits or ExtractionLimits())
+        return _of_delimited(path)
     reading = reader.read(path)
     extracted, table = reading.extracted, _index_of(reading, numbers)
     if not any(record.pages or record.see for record in table.records) or all(one.definition for one in table.records):
@@ -186,17 +185,10 @@ def _of_tables(extracted: ExtractedText, path: Path, reader: Extractor) -> list[
     return list(dict.fromkeys(found))
 
 
-def _of_delimited(path: Path, limits: ExtractionLimits) -> IndexTable:
+def _of_delimited(path: Path) -> IndexTable:
     if not path.is_file() or path.stat().st_size == 0:
         raise InputError("{file} is empty or no file.", help="Check the path.", file=path.name)
-    if path.stat().st_size > limits.max_bytes:
-        raise InputError(
-            "{file} has {size:,} bytes; the limit is {limit:,}.",
-            help="Split it.",
-            file=path.name,
-            size=path.stat().st_size,
-            limit=limits.max_bytes,
-        )
+    check_size(path, ExtractionLimits())
     records = records_of_rows(list(_delimited_rows(path)), PageNumbers({}, 0, 10_000, "").page)
     if not records:
         raise InputError(

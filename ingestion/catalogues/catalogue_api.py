@@ -17,6 +17,7 @@ from lxml import etree
 
 from ingestion.catalogues.ckan_dcat import Json, ckan_records, dcat_records, next_page, nodes_of
 from ingestion.catalogues.record import Distribution, Record, best_address
+from ingestion.extraction.formats.zip_container import parse_xml
 from ingestion.protocols import Web
 from ingestion.types.outcome import Refusal
 from ingestion.types.source import Fetched
@@ -176,11 +177,14 @@ def _read_oai(url: str, fetched: Fetched) -> tuple[CataloguePage, str]:
     root = parse_xml(fetched.body)
     if root is None or root.tag.rpartition("}")[2] != "OAI-PMH":
         raise Refusal("wrong_content", "{url} should answer as OAI-PMH does and does not.", url=url)
-    if error := oai_error(root):
+    if (failed := next(root.iter("{*}error"), None)) is not None:
+        error = f"{failed.get('code', 'error')} {' '.join((failed.text or '').split())[:200]}".strip()
         if error.startswith("noRecordsMatch"):
             return CataloguePage(url, ()), ""
         raise Refusal("wrong_content", "{url} answers with an error: {error}.", url=url, error=error)
-    token, total = oai_token(root)
+    resumption = next(root.iter("{*}resumptionToken"), etree.Element("none"))
+    token, size = (resumption.text or "").strip()[:2000], resumption.get("completeListSize", "")
+    total = int(size[:9]) if size.isascii() and size.isdigit() else 0
     # After the first page the token stands for all other arguments (OAI-PMH 2.0, section 3.5).
     query = urlencode({"verb": "ListRecords", "resumptionToken": token})
     following = urlunsplit(urlsplit(url)._replace(query=query)) if token else ""
@@ -192,35 +196,6 @@ def _with(url: str, **changes: int) -> str:
     pairs = [(name, value) for name, value in parse_qsl(parts.query) if name not in changes]
     pairs += [(name, str(value)) for name, value in changes.items()]
     return urlunsplit(parts._replace(query=urlencode(pairs)))
-
-
-def parse_xml(body: bytes) -> Element | None:
-    """Return the root of an XML document, read without entities, network or oversized trees.
-
-    None if it is none.
-    """
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
-    )
-    try:
-        return etree.fromstring(body, parser=parser)
-    except (etree.XMLSyntaxError, ValueError):
-        return None
-
-
-def oai_error(root: Element) -> str:
-    """Return the code and text of the error that an answer is, or ""."""
-    for element in root.iter("{*}error"):
-        return f"{element.get('code', 'error')} {' '.join((element.text or '').split())[:200]}".strip()
-    return ""
-
-
-def oai_token(root: Element) -> tuple[str, int]:
-    """Return the token for the next part, "" at the end, and the number of all records (0 if unknown)."""
-    for element in root.iter("{*}resumptionToken"):
-        total = element.get("completeListSize", "")
-        return (element.text or "").strip()[:2000], int(total[:9]) if total.isascii() and total.isdigit() else 0
-    return "", 0
 
 
 def oai_records(root: Element) -> Iterator[Record]:

@@ -73,7 +73,8 @@ def nodes_of(loaded: Json) -> dict[str, _Node]:
 def dcat_records(nodes: Mapping[str, _Node], address: str = "") -> Iterator[Record]:
     """Return the datasets among the nodes, in the document's order."""
     for node in nodes.values():
-        kinds = {_local(kind) for kind in _texts(node.get("@type"))}
+        named = node.get("@type")
+        kinds = {_local(kind) for kind in (named if isinstance(named, list) else [named]) if isinstance(kind, str)}
         if "Dataset" in kinds or (not kinds and {"distribution", "title"} <= node.keys()):
             yield _dcat_record(node, nodes, address)
 
@@ -149,10 +150,6 @@ def _text(value: Json) -> str:
         english = [one for one in value if isinstance(one, dict) and one.get("@language") == "en"]
         return next((text for one in [*english, *value] if not isinstance(one, list) and (text := _text(one))), "")
     return ""
-
-
-def _texts(value: Json) -> list[str]:
-    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
 
 
 def _local(key: str) -> str:

@@ -19,7 +19,7 @@ from ingestion.web.urls import registered_name
 from rag_engine.types.document import ExtractedText
 
 # Counted up whenever a signature of the same text becomes another one: stored candidates are then made anew.
-SIGNATURE_VERSION = 3
+SIGNATURE_VERSION = 4
 
 TEXT_HASHES = 128
 NUMBER_HASHES = 64
@@ -60,7 +60,7 @@ _ISBN = re.compile(r"\b97[89](?:[- ]?\d){10}\b")
 class ComparedSource:
     """A source as deduplication sees it: texts and numbers alone, so that JSON keeps it unchanged.
 
-    `signature` is the MinHash of the `shingles` word 5-shingles of the text. `numbers` is that of its `number_pairs`
+    `signature` is the MinHash of the word 5-shingles of the text. `numbers` is that of its `number_pairs`
     pairs of successive numbers. Both are hexadecimal, 4 bytes a hash.
 
     - `symbols`: the document symbols of its first pages, parted by blanks
@@ -82,7 +82,6 @@ class ComparedSource:
     score: float
     signature: str
     file_name: str = ""
-    shingles: int = 0
     numbers: str = ""
     number_pairs: int = 0
     symbols: str = ""
@@ -109,7 +108,7 @@ def candidate_of(
     It costs about a second for a million words. The caller keeps it until text or SIGNATURE_VERSION change.
     """
     text = cleaned or extracted.text
-    signature, shingles = _min_hash(_shingles(text), TEXT_HASHES)
+    signature, _ = _min_hash(_shingles(text), TEXT_HASHES)
     numbers, number_pairs = _min_hash(_number_pairs(extracted.text), NUMBER_HASHES)
     title = extraction.title or source.title
     file_name = source.path.replace("\\", "/").rpartition("/")[2]
@@ -125,7 +124,6 @@ def candidate_of(
         score=score,
         signature=signature,
         file_name=file_name,
-        shingles=shingles,
         numbers=numbers,
         number_pairs=number_pairs,
         symbols=" ".join(_symbols(f"{title}\n{extracted.text[:_HEAD]}")),

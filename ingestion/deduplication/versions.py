@@ -127,7 +127,9 @@ def _read(plain: str) -> Version:
     if match := _NUMBERED.search(rest):
         kind = "rev." if match[1].startswith("rev") else "version"
         labels.append(f"{kind} {match[2].replace(' ', '')}")
-        number = _number(match[2])
+        parts = enumerate(match[2].replace(" ", "").split("."))
+        # 1.2 is 1.002, so that 1.10 comes after 1.9.
+        number = sum(float(int(part)) / 1000.0**place for place, part in parts)
         rest = _cut(rest, match)
     if match := _EDITION.search(rest):
         count = int(match[1] or match[3] or _ORDINAL_OF[match[2]])
@@ -150,11 +152,6 @@ def _read(plain: str) -> Version:
     work_title = _SPACES.sub(" ", rest).strip()
     label = " ".join(labels) or year
     return Version(label, number + addition, work_title, year, marked=bool(labels))
-
-
-def _number(text: str) -> float:
-    """Return 1.2 as 1.002, so that 1.10 comes after 1.9."""
-    return sum(float(int(part)) / 1000.0**place for place, part in enumerate(text.replace(" ", "").split(".")))
 
 
 def _first_year(match: re.Match[str]) -> str:

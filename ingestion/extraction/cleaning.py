@@ -35,7 +35,8 @@ def clean(extracted: ExtractedText, language: str) -> str:
     for block in extracted.blocks:
         shortest = 1 if block.kind in _SHORT_BY_NATURE else SHORTEST_LINE
         lines = map(_normalised, extracted.text[block.start : block.end].split("\n"))
-        kept = [line for line in lines if len(line) >= shortest and not _matches(line, boilerplate)]
+        long_enough = (line for line in lines if len(line) >= shortest)
+        kept = [one for one in long_enough if len(one) > _LONGEST_BOILERPLATE or not boilerplate.fullmatch(one)]
         if kept:
             blocks.append("\n".join(kept))
     return "\n\n".join(blocks)
@@ -45,10 +46,6 @@ def _normalised(line: str) -> str:
     if not line.isprintable():
         line = _UNSEEN.sub("", line)
     return masked(" ".join(unicodedata.normalize("NFKC", line).split()))
-
-
-def _matches(line: str, boilerplate: re.Pattern[str]) -> bool:
-    return len(line) <= _LONGEST_BOILERPLATE and boilerplate.fullmatch(line) is not None
 
 
 @cache

@@ -131,7 +131,8 @@ def _numeric(match: re.Match[str], *, month_first: bool | None, century: int) ->
     # "5.4.10" is a section, "5-4-10" a number; people write 05.04.10 or 5/4/10.
     if len(last) == 2 and sign != "/" and (sign == "-" or len(first + second) < 4):
         return _NO_DATE
-    year = int(last) if len(last) == 4 else _full_year(int(last), century)
+    year = int(last) if len(last) == 4 else century - century % 100 + int(last)
+    year -= 100 if len(last) < 4 and year > century else 0
     if month_first is None and sign == "/" and first != second and max(int(first), int(second)) <= _MONTHS_A_YEAR:
         return (year, None, None)
     # Whoever puts the month first writes slashes.
@@ -178,11 +179,6 @@ def _count(words: str) -> int:
         else:
             current += _NUMBERS.get(word, 0)
     return total + current
-
-
-def _full_year(two: int, century: int) -> int:
-    year = century - century % 100 + two
-    return year if year <= century else year - 100
 
 
 _WORDED: tuple[tuple[re.Pattern[str], _Reader], ...] = (

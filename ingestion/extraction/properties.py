@@ -16,7 +16,7 @@ from lxml import etree
 from ingestion.extraction.assemble import one_line
 from ingestion.extraction.date_patterns import declared_date, month_leads
 from ingestion.extraction.formats.epub import OPF, package_name
-from ingestion.extraction.formats.zip_container import Element, Package, open_package, safe_parser
+from ingestion.extraction.formats.zip_container import Element, Package, open_package, parse_xml, safe_parser
 from ingestion.file_reading import ExtractionLimits, FileProperties
 from ingestion.types.outcome import Refusal
 from ingestion.web.html import parse
@@ -117,7 +117,9 @@ def _pdf(path: Path) -> FileProperties:
             margins = _margins(document)
         except ERRORS as error:
             raise damaged_pdf(path, error) from error
-    xmp = _xmp(packet if len(packet) < _LARGEST_PART else "")
+    packed = packet.strip("\x00 \r\n\t").encode("utf-8", "replace")
+    xmp = parse_xml(packed) if len(packet) < _LARGEST_PART else None
+    xmp = etree.Element("none") if xmp is None else xmp
     core = _dublin_core(xmp)
     made = [
         declared_date(value) for value in [declared_values.get("creationDate") or "", *_texts(xmp, f"{_XMP}CreateDate")]
@@ -160,14 +162,6 @@ def _edges(page: Any) -> list[str]:
 def _without_numbers(line: str) -> str:
     """Return the line without its numbers, which is the same from page to page."""
     return "".join(letter for letter in line if not letter.isdigit())
-
-
-def _xmp(packet: str) -> Element:
-    """Return the root of an XMP packet; an empty one when it is not XML."""
-    try:
-        return etree.fromstring(packet.strip("\x00 \r\n\t").encode("utf-8", "replace"), safe_parser())
-    except (etree.XMLSyntaxError, ValueError):
-        return etree.Element("none")
 
 
 def _texts(root: Element, name: str) -> list[str]:

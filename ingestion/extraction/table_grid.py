@@ -95,6 +95,12 @@ def _name(texts: Sequence[str]) -> str:
     return " – ".join(texts)
 
 
+def around(boxes: Iterable[Box]) -> Box:
+    """Return the upright rectangle around boxes; there is one at least."""
+    lefts, tops, rights, bottoms = zip(*((box.x0, box.y0, box.x1, box.y1) for box in boxes), strict=True)
+    return Box(min(lefts), min(tops), max(rights), max(bottoms))
+
+
 def table_of(rows: Iterable[Sequence[GridCell]], headers: int | None = None, *, aligned: bool = False) -> TableGrid:
     """Return the table of rows of cells; each cell knows its extent.
 

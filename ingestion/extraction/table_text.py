@@ -16,6 +16,7 @@ from ingestion.extraction.table_grid import (
     GridCell,
     GridRow,
     TableGrid,
+    around,
     distinct,
     has_unit,
     is_one_cell,
@@ -23,7 +24,6 @@ from ingestion.extraction.table_grid import (
     texts_of,
     unit_in,
 )
-from rag_engine.types.document import Box
 
 # Names longer than this in sum would be most of every row; then they are said once.
 _LONGEST_HEADER = 700
@@ -139,12 +139,4 @@ def _sentence(row: GridRow, names: Sequence[str], *, alone: bool) -> str:
 
 def _line(row: GridRow, text: str) -> DraftLine:
     boxes = [cell.box for cell, _ in distinct(row) if cell.box is not None and cell.text]
-    box = None
-    if boxes:
-        box = Box(
-            min(one.x0 for one in boxes),
-            min(one.y0 for one in boxes),
-            max(one.x1 for one in boxes),
-            max(one.y1 for one in boxes),
-        )
-    return DraftLine(text, box, "\n\n", row[0].page)
+    return DraftLine(text, around(boxes) if boxes else None, "\n\n", row[0].page)

@@ -56,12 +56,6 @@ def _may_start(workspace: Path) -> bool:
     return folders.await_worker(workspace)
 
 
-def _ended_with_error(workspace: Path) -> list[int]:
-    """Return the process of the last worker started here, if it ended with an error and was not killed."""
-    process = _started[workspace][0] if workspace in _started else None
-    return [process.pid] if process is not None and (process.poll() or 0) > 0 else []
-
-
 def follow(engine: Engine, id: int, seen: Callable[[Job], None] = lambda _: None) -> Job:
     """Return the job as it ended; `seen` gets it at every look. A worker is started where none is at it.
 
@@ -72,7 +66,10 @@ def follow(engine: Engine, id: int, seen: Callable[[Job], None] = lambda _: None
     while (job := jobs.find(id)) is not None and job.active:
         seen(job)
         if not job.alive:
-            broken.update(_ended_with_error(workspace))
+            process, _ = _started.get(workspace, (None, 0.0))
+            # One that was killed has ended with no error.
+            if process is not None and (process.poll() or 0) > 0:
+                broken.add(process.pid)
             ensure_worker(workspace)
         if len(broken) >= _MOST_BROKEN:
             raise WorkspaceError(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ingestion.licence.html_marks import mark_of
 from ingestion.licence.names import RESTRICTIONS, name_of_text, names_in, restrictions_of
 from ingestion.licence.patterns import RESERVED, UNCLEAR, read_statements, says_reserved
-from ingestion.licence.reading import Fetch, Reading, read_address, read_html, read_local
+from ingestion.licence.reading import Fetch, ReadFile, Reading, read_address, read_html, read_local
 from ingestion.licence.statement import statement_of
 from ingestion.licence.table import load_licences, score_of, tidy_text
 from ingestion.prompts import LICENCE_RULES, LICENCE_SCHEMA, licence_message
@@ -27,7 +27,7 @@ from rag_engine.messages import NO_MESSAGE, Message, join_messages
 from rag_engine.text.folding import fold_in_place
 
 if TYPE_CHECKING:
-    from ingestion.protocols import Extractor, LanguageModel
+    from ingestion.protocols import LanguageModel
 
 _ENDS: dict[Light, tuple[OutcomeStatus, OutcomeReason]] = {
     "GREEN": ("done", "licence_green"),
@@ -54,12 +54,12 @@ _MOST = 600
 def judge_licence(
     source: ListedSource,
     fetch: Fetch,
-    extractor: Extractor | None,
+    read: ReadFile,
     language_model: LanguageModel | None,
     *,
     folder: Path,
     seconds: float,
-    render: Render = lambda _: None,
+    render: Render,
 ) -> Outcome:
     """Return the light of a source as the outcome of its phase; the evidence is always a LicenceVerdict.
 
@@ -69,7 +69,7 @@ def judge_licence(
     """
     listed = _listed(source)
     if source.path:
-        reading = read_local(Path(source.path), extractor)
+        reading = read_local(Path(source.path), read)
         verdict, messages = _weigh((*listed, *reading.marks), reading.texts, language_model, seconds)
         return _outcome(verdict, (*reading.warnings, *messages), local=True)
     domain = domain_mark(source.url)
@@ -78,7 +78,7 @@ def judge_licence(
     if domain is not None and domain.light == "GREEN":
         return _outcome(verdict)
     try:
-        reading = read_address(source.url, fetch, extractor, folder)
+        reading = read_address(source.url, fetch, read, folder)
     except Refusal as refusal:
         return refusal.outcome(verdict)
     if reading.catalogue:
@@ -89,7 +89,7 @@ def judge_licence(
     if reading.scripts and _is_open((*marks, *reading.marks)):
         reading = _with_scripts(reading, source.url, render)
     if reading.terms and _is_open((*marks, *reading.marks)):
-        reading = _with_terms(reading, fetch, extractor, folder)
+        reading = _with_terms(reading, fetch, read, folder)
     marks = (*marks, *reading.marks)
     if reading.refused is not None and not any(mark.light == "GREEN" for mark in marks):
         # Whatever its licence, nothing can be done with a file that cannot be read.
@@ -119,10 +119,10 @@ def _with_scripts(reading: Reading, url: str, render: Render) -> Reading:
     return replace(rendered, warnings=(*reading.warnings, *rendered.warnings), terms=rendered.terms or reading.terms)
 
 
-def _with_terms(reading: Reading, fetch: Fetch, extractor: Extractor | None, folder: Path) -> Reading:
+def _with_terms(reading: Reading, fetch: Fetch, read: ReadFile, folder: Path) -> Reading:
     """Return the page with what its site's terms say."""
     try:
-        terms = read_address(reading.terms, fetch, extractor, folder)
+        terms = read_address(reading.terms, fetch, read, folder)
     except Refusal as refusal:
         warning = Message("The terms at {url} could not be read: {error}", url=reading.terms, error=refusal)
         return replace(reading, warnings=(*reading.warnings, warning))

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import urljoin, urlsplit
 
-from lxml import etree, html
+from lxml import html
 
+from ingestion.extraction.formats.zip_container import parse_xml
 from ingestion.licence.names import UNSTATED, name_of_address, name_of_text, names_in, restrictions_of
 from ingestion.licence.page_sections import BREAKS
 from ingestion.licence.patterns import read_limits, read_statements
@@ -197,10 +198,8 @@ def _packets(raw: bytes) -> Iterator[bytes]:
 
 
 def _packet_marks(packet: bytes) -> Iterator[LicenceMark]:
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False, load_dtd=False)
-    try:
-        root = etree.fromstring(packet, parser)
-    except (etree.XMLSyntaxError, ValueError):
+    root = parse_xml(packet)
+    if root is None:
         return
     fields = load_licences().html.xmp
     for element in root.iter():

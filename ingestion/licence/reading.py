@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from ingestion.catalogues.catalogue_api import CatalogueKind, catalogue_kind, lists_records
 from ingestion.file_names import safe_name
+from ingestion.file_reading import FileReading
 from ingestion.licence.html_marks import MOST_BYTES, marks_of, read_xmp
 from ingestion.licence.page_sections import FOOT, HEAD, terms_link, text_of
 from ingestion.licence.patterns import read_statements
@@ -28,11 +28,10 @@ from rag_engine.messages import Message
 from rag_engine.text.folding import fold_in_place
 from rag_engine.types.document import ExtractedText
 
-if TYPE_CHECKING:
-    from ingestion.protocols import Extractor
-
 # Gets what an address gives into a file, or in memory.
 Fetch = Callable[[str, Path], Fetched]
+# Reads a foreign file under limits; Refusal with the reason.
+ReadFile = Callable[[Path], FileReading]
 _READ_BYTES = 200_000_000
 _CATALOGUE_BYTES = 20_000_000
 _MOST_QUOTES = 12
@@ -60,7 +59,7 @@ class Reading:
     catalogue: CatalogueKind = ""
 
 
-def read_address(url: str, fetch: Fetch, extractor: Extractor | None, folder: Path) -> Reading:
+def read_address(url: str, fetch: Fetch, read: ReadFile, folder: Path) -> Reading:
     """Return what an address gives; its file is removed again."""
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=folder, prefix="licence_") as temporary:
@@ -69,10 +68,10 @@ def read_address(url: str, fetch: Fetch, extractor: Extractor | None, folder: Pa
         path = Path(fetched.path) if fetched.path else into
         if not fetched.path:
             path.write_bytes(fetched.body)
-        return _fetched(fetched, path, extractor)
+        return _fetched(fetched, path, read)
 
 
-def _fetched(fetched: Fetched, path: Path, extractor: Extractor | None) -> Reading:
+def _fetched(fetched: Fetched, path: Path, read: ReadFile) -> Reading:
     with path.open("rb") as file:
         start = file.read(1024)
     looks_html = re.search(rb"<(?:!doctype html|html|head|body)", start, re.IGNORECASE)
@@ -82,7 +81,7 @@ def _fetched(fetched: Fetched, path: Path, extractor: Extractor | None) -> Readi
         return Reading(catalogue=kind)
     # The extractor tells a file by its bytes and, where these say nothing, by its name, which a refusal bears too.
     name = safe_name(fetched.file_name or unquote(urlsplit(fetched.url).path) or "document")
-    return read_local(path.rename(path.with_name(name)), extractor)
+    return read_local(path.rename(path.with_name(name)), read)
 
 
 def read_html(page: bytes, url: str, charset: str = "") -> Reading:
@@ -114,7 +113,7 @@ def _of_a_box(mark: LicenceMark) -> LicenceMark:
     return replace(mark, light=light, score=score, rule=f"{mark.rule} in a box", subject="part")
 
 
-def read_local(path: Path, extractor: Extractor | None) -> Reading:
+def read_local(path: Path, read: ReadFile) -> Reading:
     """Return a file by its own words and metadata; a page saved as HTML by its marks as well."""
     if not path.is_file():
         return Reading(warnings=(Message("{file} is not there.", file=path.name),))
@@ -125,11 +124,8 @@ def read_local(path: Path, extractor: Extractor | None) -> Reading:
             marks += read_xmp(raw)
         elif path.suffix.lower() in (".html", ".htm", ".xhtml"):
             return replace(read_html(raw, ""), terms="")
-    if extractor is None:
-        warning = Message("The text of {file} was not read: there is no extractor.", file=path.name)
-        return Reading(tuple(marks), warnings=(warning,))
     try:
-        extracted = extractor.read(path).extracted
+        extracted = read(path).extracted
     except Refusal as refusal:
         warning = Message("The text of {file} was not read: {error}", file=path.name, error=refusal)
         return Reading(tuple(marks), warnings=(warning,), refused=refusal)

@@ -6,8 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
+from functools import cache
 
 from pydantic import TypeAdapter
 from rapidfuzz import fuzz
@@ -15,10 +14,7 @@ from rapidfuzz import fuzz
 from ingestion.metadata.term_matching import TermTable, Word, build_table, cut_words, find_terms
 from ingestion.web.links import host_of
 from rag_engine.config import DATA
-from rag_engine.errors import InputError
 from rag_engine.geography import find_places, load_gazetteer
-
-DEFAULT_AUTHORITIES = DATA / "authorities.toml"
 
 _ACRONYM = re.compile(r"\(\s*[^\W\d_]{2,10}\s*\)\s*$")
 _TAIL = re.compile(r"\s*[,;–—|(].*$")
@@ -78,35 +74,18 @@ class AuthorityTable:
     by_symbol: Mapping[str, Authority]
 
 
-@lru_cache(maxsize=4)
-def load_authorities(path: Path = DEFAULT_AUTHORITIES) -> AuthorityTable:
-    """Return the table of a TOML file, read once per path.
-
-    InputError if it cannot be read or a name occurs twice.
-    """
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-        authorities = _AUTHORITIES.validate_python(
-            [{**group, **entry} for group in table["group"] for entry in group["authorities"]]
-        )
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(
-            f"The table of authorities {path} cannot be read: {error}.", help="Restore data/authorities.toml."
-        ) from error
-    by_key: dict[str, Authority] = {}
-    for authority in authorities:
-        for name in (authority.name, *authority.aliases):
-            other = by_key.setdefault(_key(name), authority)
-            if other is not authority:
-                raise InputError(
-                    f"{path}: the name {name!r} stands for {other.name} and for {authority.name}.",
-                    help="Take it from one of them.",
-                )
+@cache
+def load_authorities() -> AuthorityTable:
+    """Return the table of data/authorities.toml, read once."""
+    table = tomllib.loads((DATA / "authorities.toml").read_text(encoding="utf-8"))
+    authorities = _AUTHORITIES.validate_python(
+        [{**group, **entry} for group in table["group"] for entry in group["authorities"]]
+    )
     by_symbol = {symbol: authority for authority in authorities for symbol in authority.symbols}
     symbols = "|".join(re.escape(symbol) for symbol in sorted(by_symbol, key=len, reverse=True))
     return AuthorityTable(
         {authority.name: authority for authority in authorities},
-        by_key,
+        {_key(name): authority for authority in authorities for name in (authority.name, *authority.aliases)},
         {domain: authority for authority in authorities for domain in authority.domains},
         build_table((one.name, name) for one in authorities for name in (one.name, *one.aliases)),
         build_table((one.name, mark) for one in authorities for mark in one.marks),

@@ -18,7 +18,7 @@ from ingestion.metadata.taxonomy import NATIONAL
 from ingestion.metadata.term_matching import TermTable, build_table, find_terms
 from ingestion.web.links import host_of
 from rag_engine.config import DATA
-from rag_engine.geography import GLOBAL, Gazetteer, find_places
+from rag_engine.geography import GLOBAL, find_places, load_gazetteer
 from rag_engine.text.sentences import sentence_spans
 
 SUBNATIONAL = DATA / "subnational.toml"
@@ -65,25 +65,21 @@ class _Counts:
     words: int
 
 
-def locate(
-    title: str, text: DocumentText, *, authority: Authority | None, url: str, gazetteer: Gazetteer, issuer: str = ""
-) -> Geography:
+def locate(title: str, text: DocumentText, *, authority: Authority | None, url: str, issuer: str = "") -> Geography:
     """Return the level and countries of a document; Geography(None) where nothing tells.
 
     `issuer` is the name of an issuing body that no table knows, which may hold a country's.
     """
-    counts = _count(text, gazetteer)
-    found = _by_body(title, counts, authority, issuer, gazetteer) or _by_traces(text, counts, url, gazetteer)
-    countries = tuple(_pinned(place, text, gazetteer) for place in found.countries)
+    counts = _count(text)
+    found = _by_body(title, counts, authority, issuer) or _by_traces(text, counts, url)
+    countries = tuple(_pinned(place, text) for place in found.countries)
     level = found.level
     if level is not None and countries and level.start >= 0:
         level = replace(level, start=countries[0].start, end=countries[0].end)
     return Geography(level, countries)
 
 
-def _by_body(
-    title: str, counts: _Counts, authority: Authority | None, issuer: str, gazetteer: Gazetteer
-) -> Geography | None:
+def _by_body(title: str, counts: _Counts, authority: Authority | None, issuer: str) -> Geography | None:
     """Return the places that title, issuing body and whole text name; None if they name none."""
     # The title without the place where a meeting was held, which says nothing of what it was about.
     subject, folded = title, title.casefold()
@@ -91,7 +87,7 @@ def _by_body(
         at = folded.find(word)
         if at > 0:
             subject, folded = subject[:at], folded[:at]
-    titled = find_places(subject, gazetteer)
+    titled = find_places(subject, load_gazetteer())
     # A title made of a file's name may hold the name of a language.
     if 0 < len(titled.countries) <= _MOST_COUNTRIES and (
         len(title.split()) > 3 or set(titled.countries) & set(counts.countries)
@@ -99,7 +95,7 @@ def _by_body(
         return _national(titled.countries, 0.9, counts, "the title names it")
     if authority is not None and authority.level == NATIONAL:
         return _national((authority.country,), 0.9, counts, f"{authority.name} is a national body")
-    named = find_places(issuer, gazetteer).countries if authority is None else ()
+    named = find_places(issuer, load_gazetteer()).countries if authority is None else ()
     if len(named) == 1:
         return _national(named, 0.7, counts, f"{issuer} bears its name")
     home_of_language = _spoken_of(counts, strict=authority is not None)
@@ -114,25 +110,25 @@ def _by_body(
     return None
 
 
-def country_of_address(address: str, gazetteer: Gazetteer) -> str:
+def country_of_address(address: str) -> str:
     """Return the English name of the country whose top-level domain an address has, or ""."""
     top = host_of(address if "//" in address else f"//{address}").rpartition(".")[2]
-    return gazetteer.countries.get(_DOMAIN_CODES.get(top, top.upper()), "")
+    return load_gazetteer().countries.get(_DOMAIN_CODES.get(top, top.upper()), "")
 
 
-def _pinned(place: Guess, text: DocumentText, gazetteer: Gazetteer) -> Guess:
+def _pinned(place: Guess, text: DocumentText) -> Guess:
     """Return the place moved from the beginning of its paragraph to the sentence that names it."""
     if place.start < 0:
         return place
     stop = next((block.end for block in text.extracted.blocks if block.start == place.start), place.end)
     paragraph = text.extracted.text[place.start : stop]
     for start, end in sentence_spans(paragraph, text.language):
-        if place.value in find_places(paragraph[start:end], gazetteer, text.language).countries:
+        if place.value in find_places(paragraph[start:end], load_gazetteer(), text.language).countries:
             return replace(place, start=place.start + start, end=place.start + end)
     return place
 
 
-def _by_traces(text: DocumentText, counts: _Counts, url: str, gazetteer: Gazetteer) -> Geography:
+def _by_traces(text: DocumentText, counts: _Counts, url: str) -> Geography:
     """Return what regions, laws, addresses and the language give away where no body and no title does."""
     traces: Counter[str] = Counter()
     first = dict(counts.first)
@@ -140,7 +136,7 @@ def _by_traces(text: DocumentText, counts: _Counts, url: str, gazetteer: Gazette
         traces[mention.label] += 1
         first.setdefault(mention.label, (mention.start, mention.end))
     traces.update(counts.countries)
-    home = country_of_address(url, gazetteer) if url else ""
+    home = country_of_address(url) if url else ""
     if home:
         traces[home] += 5
     home_of_language = _LANGUAGE_COUNTRY.get(text.language, "")
@@ -203,7 +199,7 @@ def _spoken_of(counts: _Counts, *, strict: bool) -> tuple[str, ...]:
     return ()
 
 
-def _count(text: DocumentText, gazetteer: Gazetteer) -> _Counts:
+def _count(text: DocumentText) -> _Counts:
     """Return in how many paragraphs each country and region is named, and where first."""
     countries: Counter[str] = Counter()
     regions: Counter[str] = Counter()
@@ -212,7 +208,7 @@ def _count(text: DocumentText, gazetteer: Gazetteer) -> _Counts:
     extracted = text.extracted
     step = max(1, round(len(extracted.text) / _MOST_CHARACTERS))
     for block in extracted.blocks[::step]:
-        found = find_places(extracted.text[block.start : block.end], gazetteer, text.language, running=True)
+        found = find_places(extracted.text[block.start : block.end], load_gazetteer(), text.language, running=True)
         countries.update(found.countries)
         regions.update(found.regions)
         for name in (*found.countries, *found.regions):

@@ -17,14 +17,14 @@ from ingestion.extraction.layout.title import looks_like_title
 from ingestion.metadata.authorities import canonical_authority, named_authorities
 from ingestion.metadata.issuers import is_name_of_body
 from ingestion.metadata.quotes import DocumentText
-from ingestion.metadata.taxonomy import Taxonomy
+from ingestion.metadata.taxonomy import load_taxonomy
 from ingestion.metadata.term_matching import cut_words
 from ingestion.paced_model import ModelTimeoutError
 from ingestion.prompts import description_message, description_rules, description_schema
 from ingestion.protocols import LanguageModel
-from ingestion.types.description import FieldName, FieldValue
+from ingestion.types.description import FieldName, FieldValue, is_iso_date
 from rag_engine.errors import BackendError
-from rag_engine.geography import Gazetteer, canonical_country
+from rag_engine.geography import canonical_country, load_gazetteer
 from rag_engine.messages import Message
 from rag_engine.text.folding import fold
 from rag_engine.text.neutralise import one_line
@@ -32,7 +32,6 @@ from rag_engine.text.neutralise import one_line
 _SINGLE: tuple[FieldName, ...] = ("document_type", "geographical_level")
 _LABELLED: tuple[FieldName, ...] = ("hazards", "key_criteria", "tags")
 _PROSE: tuple[FieldName, ...] = ("description", "target")
-_ISO_DATE = re.compile(r"(?:19|20)\d\d(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
 _QUOTE_WORDS = 2
 _LONGEST_QUOTE = 400
 _DIGITS = re.compile(r"\d+")
@@ -102,7 +101,6 @@ def ask_model(
     language_model: LanguageModel,
     cleaned: str,
     title: str,
-    taxonomy: Taxonomy,
     *,
     seconds: float,
 ) -> tuple[Mapping[str, object] | None, tuple[Message, ...]]:
@@ -111,7 +109,7 @@ def ask_model(
     The answer is None after two failures. `seconds` is the limit of a short request. A model that runs out of time is
     not asked again.
     """
-    rules, schema = prompt_for(taxonomy)
+    rules, schema = prompt_for()
     user = description_message(cleaned, title)
     warnings: list[Message] = []
     for attempt in (1, 2):
@@ -137,8 +135,6 @@ def read_answer(
     reply: Mapping[str, object],
     shown: int,
     text: DocumentText,
-    taxonomy: Taxonomy,
-    gazetteer: Gazetteer,
     *,
     today: date,
 ) -> ModelReply:
@@ -151,8 +147,8 @@ def read_answer(
     for name in (*_LABELLED, *_SINGLE):
         answered = reply.get(name)
         for entry in _entries(answered if name in _LABELLED else [answered]):
-            values += _labelled(name, entry, taxonomy, reader)
-    values += _countries(_entries(reply.get("countries")), gazetteer, reader)
+            values += _labelled(name, entry, reader)
+    values += _countries(_entries(reply.get("countries")), reader)
     values += _title(_entry(reply.get("title")), reader)
     values += _authority(_entry(reply.get("authority")), reader)
     values += _date(_entry(reply.get("date")), reader, today)
@@ -163,16 +159,17 @@ def read_answer(
     return ModelReply(tuple(dict.fromkeys(values)), tuple(reader.warnings))
 
 
-def prompt_for(taxonomy: Taxonomy) -> tuple[str, dict[str, object]]:
+def prompt_for() -> tuple[str, dict[str, object]]:
     """Return the rules with every label and its meaning, and the schema of the answer."""
     fields: tuple[str, ...] = (*_SINGLE, *_LABELLED)
+    taxonomy = load_taxonomy()
     labels = {name: [(label.name, label.definition) for label in taxonomy.definitions(name)] for name in fields}
     return description_rules(labels), description_schema({name: taxonomy.labels(name) for name in fields})
 
 
-def _labelled(name: FieldName, entry: tuple[str, str], taxonomy: Taxonomy, reader: _ReplyReader) -> list[FieldValue]:
+def _labelled(name: FieldName, entry: tuple[str, str], reader: _ReplyReader) -> list[FieldValue]:
     label, quote = entry
-    known = {fold(one): one for one in taxonomy.labels(name)}
+    known = {fold(one): one for one in load_taxonomy().labels(name)}
     if found := known.get(fold(label.strip())):
         return reader.quoted(name, found, quote)
     said = one_line(label, limit=60)
@@ -180,9 +177,9 @@ def _labelled(name: FieldName, entry: tuple[str, str], taxonomy: Taxonomy, reade
     return []
 
 
-def _countries(entries: Sequence[tuple[str, str]], gazetteer: Gazetteer, reader: _ReplyReader) -> Iterator[FieldValue]:
+def _countries(entries: Sequence[tuple[str, str]], reader: _ReplyReader) -> Iterator[FieldValue]:
     for name, quote in entries:
-        country = canonical_country(name, gazetteer)
+        country = canonical_country(name, load_gazetteer())
         if country is None:
             said = one_line(name, limit=60)
             reader.warnings.append(Message("The model named {name!r}, which is no country.", name=said))
@@ -229,7 +226,7 @@ def _date(entry: tuple[str, str], reader: _ReplyReader, today: date) -> list[Fie
     """
     text, quote = entry[0].strip(), entry[1]
     recent = {today.isoformat(), (today - timedelta(days=1)).isoformat()}
-    if text and (not _ISO_DATE.fullmatch(text) or not _is_calendar_date(text)):
+    if text and not (text.startswith(("19", "20")) and is_iso_date(text)):
         reader.warnings.append(Message("The model's date {date!r} is no ISO date.", date=one_line(text, limit=40)))
     elif text in recent or text > today.isoformat()[: len(text)]:
         reader.warnings.append(
@@ -244,16 +241,6 @@ def _date(entry: tuple[str, str], reader: _ReplyReader, today: date) -> list[Fie
 
 def _dates(quote: str, month_first: bool) -> list[WrittenDate]:
     return written_dates(quote[:_LONGEST_QUOTE], month_first=month_first)
-
-
-def _is_calendar_date(text: str) -> bool:
-    if len(text) < 10:
-        return True
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _entries(value: object) -> list[tuple[str, str]]:

@@ -22,7 +22,6 @@ from ingestion.metadata.term_matching import Mention, Usage, count_usage, cut_wo
 from ingestion.patterns import load_patterns
 from ingestion.types.description import FieldName, FieldValue
 from ingestion.types.source import ListedSource
-from rag_engine.geography import Gazetteer
 from rag_engine.types.document import ExtractedText
 
 # Part of what every description is made from: another number has every document described anew.
@@ -64,7 +63,6 @@ def describe_by_rules(
     text: DocumentText,
     declared: FileProperties,
     titles: Sequence[FieldValue],
-    gazetteer: Gazetteer,
     *,
     today: date,
 ) -> list[FieldValue]:
@@ -93,7 +91,7 @@ def describe_by_rules(
             if (used := usage.get(label.name)) is not None and _enough(used, label)
         ]
     issuer = authority.value if authority else ""
-    place = locate(title, text, authority=known, url=source.url, gazetteer=gazetteer, issuer=issuer)
+    place = locate(title, text, authority=known, url=source.url, issuer=issuer)
     if place.level is not None:
         values.append(text.value("geographical_level", place.level))
         values += [text.value("countries", country) for country in place.countries]

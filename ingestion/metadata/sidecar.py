@@ -16,7 +16,7 @@ from ingestion.metadata_file import NAME
 from ingestion.records.source_record import field_texts
 from ingestion.types.description import ALL_FIELDS, LIST_FIELDS, Description, FieldValue
 from ingestion.types.source import ListedSource
-from rag_engine.geography import Gazetteer, canonical_country
+from rag_engine.geography import canonical_country, load_gazetteer
 from rag_engine.storage.catalog import read_metadata
 from rag_engine.text.folding import fold
 from rag_engine.types.document import ExtractedText, Metadata
@@ -32,7 +32,6 @@ def describe(
     given: Mapping[str, Any],
     extracted: ExtractedText,
     language: str,
-    gazetteer: Gazetteer,
     *,
     file: str = "",
     declared: FileProperties | None = None,
@@ -43,14 +42,14 @@ def describe(
     """
     given = {field: value for field, value in given.items() if value not in ("", None)}
     values = {"title": extracted.title, "language": language} | given
-    found = _by_rules(values["title"], extracted, values["language"], gazetteer, file, declared or FileProperties())
+    found = _by_rules(values["title"], extracted, values["language"], file, declared or FileProperties())
     spoken_for = {"title", "language", *given}
     for together in _TOGETHER:
         if together & given.keys():
             spoken_for |= together
     found = [one for one in found if one.field not in spoken_for]
     metadata = read_metadata(_as_fields(found) | values)
-    countries = tuple(canonical_country(name, gazetteer) or name for name in metadata.countries)
+    countries = tuple(canonical_country(name, load_gazetteer()) or name for name in metadata.countries)
     year = metadata.year or (int(metadata.date[:4]) if metadata.date[:4].isdecimal() else None)
     metadata = replace(metadata, countries=countries, year=year)
     said = [
@@ -66,11 +65,11 @@ def describe(
 
 
 def _by_rules(
-    title: str, extracted: ExtractedText, language: str, gazetteer: Gazetteer, file: str, declared: FileProperties
+    title: str, extracted: ExtractedText, language: str, file: str, declared: FileProperties
 ) -> list[FieldValue]:
     titles = [FieldValue("title", title, "rule", "", None, 1.0)] if title else []
     text, source = document_text(extracted, language), ListedSource(code=file, path=file)
-    found = describe_by_rules(source, text, declared, titles, gazetteer, today=date.today())
+    found = describe_by_rules(source, text, declared, titles, today=date.today())
     notes = " ".join(("Metadata extracted automatically.", *notes_on(found)))
     return [*found, FieldValue("notes", notes, "rule", "", None, 1.0)]
 

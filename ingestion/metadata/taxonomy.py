@@ -5,17 +5,14 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import cache
 from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
 from ingestion.metadata.term_matching import TermTable, build_table
 from rag_engine.config import DATA
-from rag_engine.errors import InputError
 
-DEFAULT_TAXONOMY = DATA / "taxonomy.toml"
 NATIONAL = "National"
 
 Vocabulary = Literal["hazards", "key_criteria", "tags"]
@@ -61,13 +58,10 @@ class Taxonomy:
 _TAXONOMY = TypeAdapter(Taxonomy)
 
 
-@lru_cache(maxsize=4)
-def load_taxonomy(path: Path = DEFAULT_TAXONOMY) -> Taxonomy:
-    """Return the taxonomy of a TOML table, read once per path; InputError if it cannot be read."""
-    try:
-        return _TAXONOMY.validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError) as error:
-        raise InputError(f"The taxonomy {path} cannot be read: {error}.", help="Restore data/taxonomy.toml.") from error
+@cache
+def load_taxonomy() -> Taxonomy:
+    """Return the taxonomy of data/taxonomy.toml, read once."""
+    return _TAXONOMY.validate_python(tomllib.loads((DATA / "taxonomy.toml").read_text(encoding="utf-8")))
 
 
 @cache

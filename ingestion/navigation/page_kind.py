@@ -101,11 +101,9 @@ def _offers(page: Page, title: str, direct_similarity: float, words: PageWords) 
         )
         if (named and link.file) or (own < limits.whole_text and (named or more or (direct and link.standing))):
             offers.append(link)
-    return offers or (_only_file(page) if own < limits.whole_text else [])
-
-
-def _only_file(page: Page) -> list[PageLink]:
-    """Return the only file that a page leads to, in all its languages, under any name ("Español")."""
+    if offers or own >= limits.whole_text:
+        return offers
+    # The only file that a page leads to, in all its languages, under any name ("Español").
     files = [link for link in page.links if link.file and not is_excluded(link)]
     return files if len({url_of_any_language(link.url) for link in files}) == 1 else []
 

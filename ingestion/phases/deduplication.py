@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
+from datetime import date
 from functools import lru_cache
 
 from ingestion.deduplication.find_duplicates import relate
@@ -117,7 +118,7 @@ def compared_source(record: SourceRecord, tools: Tools) -> ComparedSource:
     reading, extraction, download = tools.read(record), record.extraction, record.download
     assert extraction is not None, "the comparison follows extraction"
     assert download is not None, "the comparison follows acquisition"
-    dates = find_dates(reading.extracted, record.source, reading.properties, reading.language, today=tools.today)
+    dates = find_dates(reading.extracted, record.source, reading.properties, reading.language, today=date.today())
     return candidate_of(
         record.source,
         extraction,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from ingestion import workspace as folders
+from ingestion.extraction.text_cache import forget_reading
 from ingestion.file_names import file_hash
-from ingestion.file_reading import FileReading, PrintedPages
+from ingestion.file_reading import FileReading
 from ingestion.fingerprints import file_state
 from ingestion.licence.check import judge_licence
 from ingestion.navigation.fetch import fetch_with_browser
@@ -37,21 +38,33 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
     """Judge the licence; a document without a statement takes that of the portal it was found under."""
     folder = folders.licence_checks(tools.workspace)
     folder.mkdir(parents=True, exist_ok=True)
-    reader = _KeptReader(tools)
+    # The first is the source's own, the others are terms of use.
+    read_files: list[str] = []
+
+    def read(path: Path) -> FileReading:
+        """Return the kept reading of a file, so that the phases to come need not read and OCR it again."""
+        sha256 = file_hash(path)
+        read_files.extend([] if sha256 in read_files else [sha256])
+        return tools.read_file(path, sha256).file
+
+    def render(url: str) -> Fetched | None:
+        browser = tools.open_browser()
+        return browser.render(url) if browser else None
+
     found = judge_licence(
         record.source,
         partial(fetch_with_browser, tools.web, tools.open_browser),
-        reader,
+        read,
         tools.language_model,
         folder=folder,
         seconds=tools.config.model_seconds,
-        render=partial(_rendered, tools),
+        render=render,
     )
     if found.status != "done":
         # Of a page or file that must not be used nothing is kept.
         tools.forget(record.source.url)
-    for sha256 in reader.read_files[found.status == "done" :]:
-        tools.forget_file(sha256)
+    for sha256 in read_files[found.status == "done" :]:
+        forget_reading(folders.readings(tools.workspace), sha256)
     before = record.outcomes.get("licence")
     if before is not None and before.passes and found.reason in NETWORK_REASONS:
         # An address that cannot be asked today has not changed its licence.
@@ -59,34 +72,6 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
         found = replace(before, message=join_messages([before.message, again]))
     portal = tools.records.get(record.source.parent)
     return _inherited(found, record.source, portal) if portal else found
-
-
-@dataclass(frozen=True, slots=True)
-class _KeptReader:
-    """Reader whose readings are kept, so that the phases to come need not read and OCR the file again.
-
-    The first of `read_files` is the source's own, the others are terms of use.
-    """
-
-    _tools: Tools
-    read_files: list[str] = field(default_factory=list)
-
-    def read(self, path: Path, patience: float = 1.0) -> FileReading:  # noqa: ARG002 - as every reader
-        sha256 = file_hash(path)
-        if sha256 not in self.read_files:
-            self.read_files.append(sha256)
-        return self._tools.read_file(path, sha256).file
-
-    def lines(self, path: Path, pages: Collection[int]) -> PrintedPages:
-        return self._tools.extractor.lines(path, pages)
-
-    def abort(self) -> None:
-        self._tools.extractor.abort()
-
-
-def _rendered(tools: Tools, url: str) -> Fetched | None:
-    browser = tools.open_browser()
-    return browser.render(url) if browser else None
 
 
 def _inherited(found: Outcome, source: ListedSource, portal: SourceRecord) -> Outcome:

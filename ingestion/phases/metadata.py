@@ -17,7 +17,6 @@ from ingestion.metadata.model import ask_model, read_answer
 from ingestion.metadata.quotes import document_text
 from ingestion.metadata.rules import METADATA_VERSION, describe_by_rules, notes_on
 from ingestion.metadata.summary import DESCRIPTION_WORDS, TARGET_WORDS
-from ingestion.metadata.taxonomy import load_taxonomy
 from ingestion.metadata.titles import find_titles
 from ingestion.phases.definition import SourcePhase
 from ingestion.protocols import LanguageModel
@@ -26,7 +25,6 @@ from ingestion.tools import Tools
 from ingestion.types.description import FIELDS, Description, FieldName, FieldValue
 from ingestion.types.outcome import Outcome
 from ingestion.types.source import Extraction, ListedSource
-from rag_engine.geography import Gazetteer
 from rag_engine.messages import Message
 from rag_engine.types.document import ExtractedText
 
@@ -48,7 +46,6 @@ def describe_source(
     declared: FileProperties,
     language_model: LanguageModel | None,
     *,
-    gazetteer: Gazetteer,
     config: IngestionConfig,
     today: Callable[[], date] = date.today,
 ) -> Outcome:
@@ -60,10 +57,9 @@ def describe_source(
     """
     text = document_text(extracted, extraction.language)
     titles = find_titles(extracted, source, declared)
-    rules = describe_by_rules(source, text, declared, titles, gazetteer, today=today())
+    rules = describe_by_rules(source, text, declared, titles, today=today())
     if language_model is None or not config.use_model:
         return _outcome(rules, (), Message("Metadata extracted automatically."), "by rules, without a model")
-    taxonomy = load_taxonomy()
     title = next((value.value for value in rules if value.field == "title"), source.title)
     start = ExtractedText(
         extracted.text[:_SHOWN],
@@ -72,9 +68,7 @@ def describe_source(
         tuple(block for block in extracted.blocks if block.end <= _SHOWN),
         extracted.media_type,
     )
-    reply, failures = ask_model(
-        language_model, clean(start, extraction.language), title, taxonomy, seconds=config.model_seconds
-    )
+    reply, failures = ask_model(language_model, clean(start, extraction.language), title, seconds=config.model_seconds)
     if reply is None:
         message = Message(
             "Metadata extracted by rules alone, since the model {model} gave no usable answer.",
@@ -82,7 +76,7 @@ def describe_source(
         )
         how = f"by rules, since the model {language_model.name} gave no answer that can be used"
         return replace(_outcome(rules, failures, message, how), reason="model_failed")
-    answer = read_answer(reply, _SHOWN, text, taxonomy, gazetteer, today=today())
+    answer = read_answer(reply, _SHOWN, text, today=today())
     values, left_out = merge(rules, answer.values)
     return _outcome(
         values,
@@ -209,7 +203,6 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
         extraction,
         reading.properties,
         tools.language_model,
-        gazetteer=tools.gazetteer,
         config=tools.config,
     )
 

@@ -72,15 +72,12 @@ def needs_run(
     without_model = not entry.model and tools.language_model is not None and phase.asks_model(entry.outcome)
     if without_model or phase.is_stale(record, tools, request):
         return True
-    return entry.outcome.status == "failed" and entry.outcome.retryable and _may_retry(entry)
+    pause: timedelta = min(_FIRST_RETRY * 2 ** min(entry.attempts - 1, _MOST_DOUBLINGS), _LAST_RETRY)
+    due = datetime.now(UTC) >= datetime.fromisoformat(entry.when) + pause
+    return entry.outcome.status == "failed" and entry.outcome.retryable and due
 
 
 def fingerprint_of(name: Phase, phase: SourcePhase, record: SourceRecord, tools: Tools) -> str:
     """Return a hash of what decides the phase's outcome: its inputs, its tables and its version."""
     tables = [table_hash(table) for table in phase.tables]
     return hash_of({"phase": name, "version": phase.version, "tables": tables, **phase.inputs(record, tools)})
-
-
-def _may_retry(entry: PhaseEntry) -> bool:
-    pause: timedelta = min(_FIRST_RETRY * 2 ** min(entry.attempts - 1, _MOST_DOUBLINGS), _LAST_RETRY)
-    return datetime.now(UTC) >= datetime.fromisoformat(entry.when) + pause

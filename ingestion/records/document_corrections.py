@@ -50,13 +50,13 @@ def correction_line(one: Correction) -> LogLine:
 
 def entered_corrections(workspace: Path, code: str = "") -> list[Correction]:
     """Return all corrections, oldest first: of one document, of all without a code."""
-    return [_correction(line) for line in read_lines(workspace, "correction", code)]
-
-
-def _correction(line: LogLine) -> Correction:
-    said = json.loads(line.said)
-    values = tuple(said["values"])
-    return Correction(line.on, said["field"], values, line.by, line.note, line.when, said["act"], said["batch"])
+    lines = ((line, json.loads(line.said)) for line in read_lines(workspace, "correction", code))
+    return [
+        Correction(
+            line.on, said["field"], tuple(said["values"]), line.by, line.note, line.when, said["act"], said["batch"]
+        )
+        for line, said in lines
+    ]
 
 
 def standing(entries: Iterable[Correction]) -> list[Correction]:

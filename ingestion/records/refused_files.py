@@ -119,11 +119,9 @@ def _as_before(known: RefusedFile) -> Refusal:
     )
 
 
-# What this process is at, with the number of workers that it stopped before.
+# What this process is at, with the number of workers that it stopped before, and what holds a mark while it is written.
 _at: dict[Path, int] = {}
-# Threads that are writing a mark, and whether this process ends because it was asked to.
-_marking: set[int] = set()
-_ending = threading.Event()
+_marking = threading.RLock()
 
 
 class WorkerStops:
@@ -155,7 +153,8 @@ class WorkerStops:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _at[path] = stops
         try:
-            _mark(path, stops + 1)
+            with _marking:
+                _mark(path, stops + 1)
             yield
         finally:
             _at.pop(path, None)
@@ -163,28 +162,18 @@ class WorkerStops:
 
 
 def _mark(path: Path, stops: int) -> None:
-    """Write that the worker is at something, unless it ends because it was asked to."""
-    thread = threading.get_ident()
-    _marking.add(thread)
-    try:
-        if not _ending.is_set():
-            write_atomic(path, json.dumps({"stops": stops}).encode(), durable=True, private=True)
-    finally:
-        _marking.discard(thread)
+    write_atomic(path, json.dumps({"stops": stops}).encode(), durable=True, private=True)
 
 
 def blame_nobody() -> None:
     """Take back that this process is at something: it ends because it was asked to.
 
-    A mark that another thread is writing is waited for. A mark that this thread was writing is never finished, as when
-    a signal broke in.
+    A mark that another thread is writing is waited for, and none is written afterwards. A mark that this thread was
+    writing is never finished, as when a signal broke in.
     """
-    _ending.set()
-    deadline = time.monotonic() + _MARKED_SECONDS
-    while _marking - {threading.get_ident()} and time.monotonic() < deadline:
-        time.sleep(0.005)
+    _marking.acquire(timeout=_MARKED_SECONDS)
     for path, stops in list(_at.items()):
         if stops:
-            write_atomic(path, json.dumps({"stops": stops}).encode(), durable=True, private=True)
+            _mark(path, stops)
         else:
             path.unlink(missing_ok=True)

@@ -146,12 +146,7 @@ class SourceStore:
 
     # --- sources
 
-    def add(self, new: Iterable[ListedSource]) -> int:
-        """Add sources and return their number; those whose code is known already are left as they are."""
-        given = list(new)
-        return len(given) - len(self.add_new(given))
-
-    def add_new(self, new: Iterable[ListedSource]) -> list[ListedSource]:
+    def add(self, new: Iterable[ListedSource]) -> list[ListedSource]:
         """Add sources and return the others, whose code is known already."""
         left: list[ListedSource] = []
         added: list[str] = []
@@ -205,11 +200,8 @@ class SourceStore:
         numbers = (str(row[0]).removeprefix(f"{code}.") for row in self._catalog.read(under))
         return max((int(number) for number in numbers if number.isdigit()), default=0)
 
-    def remove(self, codes: Sequence[str], author: str) -> int:
-        """Take sources off the list with their outcomes, and return their number.
-
-        Decisions and the history stay.
-        """
+    def remove(self, codes: Sequence[str], author: str) -> None:
+        """Take sources off the list with their outcomes; decisions and the history stay."""
         with self._catalog.begin() as connection:
             for code in codes:
                 for table in (outcomes, kept, source_files, sources):
@@ -217,7 +209,6 @@ class SourceStore:
                 _note(connection, code, "removed", author=author)
         forget_lines(self._catalog.workspace, ["file"], *codes)
         self._log_sources(codes, author)
-        return len(codes)
 
     def _log_sources(self, codes: Sequence[str], author: str = "") -> None:
         """Enter the present rows of these sources in the log; none of a removed source."""
@@ -232,7 +223,12 @@ class SourceStore:
         """Return the latest outcome of every source and phase, as the phases left it."""
         names = [column.name for column in outcomes.c]
         rows = (dict(zip(names, row, strict=True)) for row in self._catalog.read(sql.select(outcomes)))
-        return {(row["code"], row["phase"]): _entry(row) for row in rows}
+        return {
+            (row["code"], row["phase"]): PhaseEntry(
+                _outcome(row), row["fingerprint"], row["model"], row["attempts"], row["when"]
+            )
+            for row in rows
+        }
 
     def record(
         self, code: str, phase: Phase, outcome: Outcome, *, fingerprint: str, model: str = "", seconds: float = 0.0
@@ -250,6 +246,7 @@ class SourceStore:
         seconds: float = 0.0,
     ) -> None:
         """Record many outcomes of a phase at once."""
+        files: list[SourceFile] = []
         with self._catalog.begin() as connection:
             for code, outcome in ended:
                 where = sql.and_(outcomes.c.code == code, outcomes.c.phase == phase)
@@ -260,12 +257,12 @@ class SourceStore:
                 _put(connection, outcomes, row | made_of | {"code": code})
                 told = {name: row[name] for name in ("status", "reason", "message")}
                 _note(connection, code, phase, **told, seconds=seconds)
-                if (file := _file_of(code, outcome.evidence)) is not None:
-                    _put(connection, source_files, asdict(file))
-        self._log_files(ended)
+                if isinstance(found := outcome.evidence, Download) and found.path:
+                    files.append(SourceFile(code, found.path, found.sha256))
+                    _put(connection, source_files, asdict(files[-1]))
+        self._log_files(files)
 
-    def _log_files(self, ended: Iterable[tuple[str, Outcome]]) -> None:
-        files = [file for code, outcome in ended if (file := _file_of(code, outcome.evidence)) is not None]
+    def _log_files(self, files: Iterable[SourceFile]) -> None:
         lines = (LogLine(kind="file", on=one.code, when=now(), file=one.path, sha256=one.sha256) for one in files)
         add_lines(self._catalog.workspace, lines)
 
@@ -304,24 +301,19 @@ class SourceStore:
     def decide(self, decision: Decision) -> None:
         """Record a decision on a phase of a source, which survives every re-run. An empty choice undoes it."""
         self._require([decision.code])
-        self._log_decisions([decision])
+        self._log_said([decision_line(decision)])
         with self._catalog.begin() as connection:
             _note_decision(connection, decision)
 
-    def _log_decisions(self, decided: Sequence[Decision]) -> None:
-        known = self._documents([one.code for one in decided])
-        add_said(self._catalog.workspace, (replace(decision_line(one), **known.get(one.code, {})) for one in decided))
-
-    def correct(self, given: Sequence[Correction]) -> None:
-        """Enter a person's values for fields, which no re-run overwrites."""
-        self._require([one.code for one in given])
-        self.enter(given)
+    def _log_said(self, lines: Sequence[LogLine]) -> None:
+        """Enter lines on codes in the log, with the documents that the collection has of these."""
+        known = self._documents([one.on for one in lines])
+        add_said(self._catalog.workspace, (replace(one, **known.get(one.on, {})) for one in lines))
 
     def enter(self, given: Sequence[Correction]) -> None:
         """Enter corrections of documents in the log; those of a source are in its history too."""
         stamped = [replace(one, when=one.when or now()) for one in given]
-        known = self._documents([one.code for one in stamped])
-        add_said(self._catalog.workspace, (replace(correction_line(one), **known.get(one.code, {})) for one in stamped))
+        self._log_said([correction_line(one) for one in stamped])
         with self._catalog.begin() as connection:
             listed = {str(row[0]) for row in connection.execute(sql.select(sources.c.code))}
             for one in (one for one in stamped if one.code in listed):
@@ -372,10 +364,9 @@ class SourceStore:
     def write_log(self) -> int:
         """Enter sources, files and decisions of the catalog in a new log; return how many decisions."""
         self._log_sources([one.code for one in self.sources()])
-        files = (LogLine(kind="file", on=one.code, file=one.path, sha256=one.sha256) for one in self.files())
-        add_lines(self._catalog.workspace, files)
+        self._log_files(self.files())
         told = sql.select(*_EVENT).where(history.c.event == _DECIDED).order_by(history.c.id)
-        self._log_decisions([_told(Event(*row)) for row in self._catalog.read(told)])
+        self._log_said([decision_line(_told(Event(*row))) for row in self._catalog.read(told)])
         return len(self.decisions())
 
     # --- all of it
@@ -509,14 +500,10 @@ def _unquoted(evidence: object) -> object:
 def _scrubbed(value: Any) -> Any:
     """Return the value without marks of direction; half of a character pair is a question mark."""
     if isinstance(value, str):
-        return change_texts(value, _scrubbed_text)
+        return change_texts(value, lambda text: without_direction_marks(text.encode("utf-8", "replace").decode()))
     if isinstance(value, dict):
         return {name: _scrubbed(one) for name, one in value.items()}
     return [_scrubbed(one) for one in value] if isinstance(value, list | tuple) else value
-
-
-def _scrubbed_text(text: str) -> str:
-    return without_direction_marks(text.encode("utf-8", "replace").decode())
 
 
 def _row(phase: Phase, outcome: Outcome) -> dict[str, Any]:
@@ -527,16 +514,6 @@ def _row(phase: Phase, outcome: Outcome) -> dict[str, Any]:
 def _outcome(row: Mapping[str, Any]) -> Outcome:
     evidence = _EVIDENCE[row["phase"]].validate_json(row["evidence"]) if row["evidence"] else None
     return Outcome(row["status"], row["reason"], row["message"], evidence, row["retryable"])
-
-
-def _entry(row: Mapping[str, Any]) -> PhaseEntry:
-    return PhaseEntry(_outcome(row), row["fingerprint"], row["model"], row["attempts"], row["when"])
-
-
-def _file_of(code: str, evidence: object) -> SourceFile | None:
-    if not isinstance(evidence, Download) or not evidence.path:
-        return None
-    return SourceFile(code, evidence.path, evidence.sha256)
 
 
 def _note(connection: sql.Connection, code: str, event: str, **given: str | float) -> None:
@@ -558,9 +535,6 @@ def _note_correction(connection: sql.Connection, one: Correction) -> None:
 
 def _put(connection: sql.Connection, table: sql.Table, values: Mapping[str, Any]) -> None:
     """Store a row in place of the one with the same key."""
-    if not connection.execute(sql.update(table).where(_same_key(table, values)).values(values)).rowcount:
+    same_key = sql.and_(*(column == values[column.name] for column in table.primary_key))
+    if not connection.execute(sql.update(table).where(same_key).values(values)).rowcount:
         connection.execute(sql.insert(table).values(values))
-
-
-def _same_key(table: sql.Table, values: Mapping[str, Any]) -> sql.ColumnElement[bool]:
-    return sql.and_(*(column == values[column.name] for column in table.primary_key))

@@ -21,6 +21,7 @@ from rag_engine.errors import InputError
 ListKind = Literal["sitemap", "sitemap index", "feed", "page", ""]
 
 _MOST_BYTES = 50_000_000
+_MOST_ENTRIES = 50_000
 _ROOT = re.compile(rb"<([A-Za-z_][\w.\-]{0,40}(?::[\w.\-]{1,40})?)")
 _KINDS: dict[bytes, ListKind] = {
     b"urlset": "sitemap",
@@ -79,7 +80,7 @@ def list_kind(body: bytes) -> ListKind:
     return found or ("page" if re.search(rb"<!doctype html", head[:1024], re.IGNORECASE) else "")
 
 
-def read_sitemap(body: bytes, most: int = 50_000) -> list[FeedEntry]:
+def read_sitemap(body: bytes, most: int = _MOST_ENTRIES) -> list[FeedEntry]:
     """Return the addresses of a sitemap or sitemap index, up to `most`; InputError if it is no XML."""
     entries: list[FeedEntry] = []
     for place in _parse(body).iterchildren("{*}url", "{*}sitemap"):
@@ -95,8 +96,8 @@ def read_sitemap(body: bytes, most: int = 50_000) -> list[FeedEntry]:
     return entries
 
 
-def read_feed(body: bytes, most: int = 50_000) -> list[FeedEntry]:
-    """Return the entries of an RSS or Atom feed that have an address, up to `most`.
+def read_feed(body: bytes) -> list[FeedEntry]:
+    """Return the entries of an RSS or Atom feed that have an address, up to 50,000.
 
     InputError for what is none.
     """
@@ -108,7 +109,7 @@ def read_feed(body: bytes, most: int = 50_000) -> list[FeedEntry]:
     if not parsed.get("version"):
         raise InputError("This is neither an RSS nor an Atom feed.", help="Check the address in a browser.")
     entries: list[FeedEntry] = []
-    for item in parsed.entries[:most]:
+    for item in parsed.entries[:_MOST_ENTRIES]:
         moment = item.get("published_parsed") or item.get("updated_parsed")
         date = f"{moment.tm_year:04}-{moment.tm_mon:02}-{moment.tm_mday:02}" if moment else ""
         if item.get("link"):

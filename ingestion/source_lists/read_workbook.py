@@ -179,7 +179,8 @@ def _addresses(row: Row, columns: SourceColumns, warnings: list[Message]) -> tup
             shown_by = column if behind.found and text and shown_by is None else shown_by
             shown = Addresses(behind.found, behind.refused if not shown.refused else shown.refused)
         elif not shown.found and not shown.refused and text:
-            shown = Addresses((), (_no_address(text),))
+            reason = Message("“{text}” is no web address; it must begin with http:// or https://", text=text[:80])
+            shown = Addresses((), (reason,))
         found += shown.found
         refused += shown.refused
     if not found:
@@ -192,10 +193,6 @@ def _addresses(row: Row, columns: SourceColumns, warnings: list[Message]) -> tup
             texts = (cell for column, cell in enumerate(row.cells) if column not in apart)
             found += next((shown.found for text in texts if (shown := addresses_in(text)).found), ())
     return Addresses(tuple(dict.fromkeys(found)), tuple(dict.fromkeys(refused))), shown_by
-
-
-def _no_address(text: str) -> Message:
-    return Message("“{text}” is no web address; it must begin with http:// or https://", text=text[:80])
 
 
 def _link(target: str) -> Addresses:

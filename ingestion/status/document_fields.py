@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
 from pathlib import Path
 
 from ingestion.licence.names import stated_licence
@@ -12,7 +10,7 @@ from ingestion.records.document_corrections import Correction
 from ingestion.records.source_record import SourceRecord, field_texts
 from ingestion.source_lists.urls import addresses_in
 from ingestion.status.source_status import is_document
-from ingestion.types.description import FIELDS, LIST_FIELDS, STATED_FIELDS, FieldName, FieldValue
+from ingestion.types.description import FIELDS, LIST_FIELDS, STATED_FIELDS, FieldName, FieldValue, is_iso_date
 from rag_engine.errors import InputError
 
 
@@ -111,7 +109,7 @@ def _check(code: str, field: FieldName, values: Sequence[str], allowed: Sequence
                 field=field,
                 value=value,
             )
-        if field == "date" and not _is_date(value):
+        if field == "date" and not is_iso_date(value):
             raise InputError(
                 "{code}: {value!r} is not a date.", help="Write 2020-12-31, 2020-12 or 2020.", code=code, value=value
             )
@@ -127,12 +125,3 @@ def _check(code: str, field: FieldName, values: Sequence[str], allowed: Sequence
 def _is_address(text: str) -> bool:
     words = text.split()
     return len(words) == 1 and text.startswith(("http://", "https://")) and len(addresses_in(text).found) == 1
-
-
-def _is_date(text: str) -> bool:
-    if re.fullmatch(r"\d{4}(-\d\d){0,2}", text) is None:
-        return False
-    try:
-        return 1500 <= date.fromisoformat(text + "-01-01"[: 10 - len(text)]).year <= 2200
-    except ValueError:
-        return False

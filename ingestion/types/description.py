@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
 from typing import Literal, get_args
 
 from rag_engine.errors import InputError
@@ -54,6 +56,16 @@ class Description:
     values: tuple[FieldValue, ...]
     warnings: tuple[Message, ...] = ()
     year: int | None = None
+
+
+def is_iso_date(text: str) -> bool:
+    """Return whether a text is a year, a month or a day of the calendar: 2020, 2020-12 or 2020-12-31."""
+    if re.fullmatch(r"\d{4}(-\d\d){0,2}", text) is None:
+        return False
+    try:
+        return 1500 <= date.fromisoformat(text + "-01-01"[: 10 - len(text)]).year <= 2200
+    except ValueError:
+        return False
 
 
 def check_field(name: str) -> FieldName:

@@ -11,7 +11,7 @@ import re
 import secrets
 import shutil
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as StillBusy
 from contextlib import ExitStack, suppress
@@ -30,6 +30,7 @@ from ingestion.web.checked_proxy import CheckedProxy
 from ingestion.web.http import HttpWeb
 from ingestion.web.politeness import PolitenessPolicy
 from rag_engine.messages import Message
+from rag_engine.types.finding import Finding
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Of several such switches Chromium takes the last: so what Playwright switches off (the lines but the last), and what
@@ -71,6 +72,16 @@ def find_chromium() -> str | None:
     folder = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or Path.home() / ".cache" / "ms-playwright")
     own = sorted([*folder.glob("chromium-*/chrome-linux*/chrome")])
     return str(own[-1]) if own else None
+
+
+def check() -> Iterator[Finding]:
+    """Yield whether there is a browser."""
+    found = find_chromium()
+    if found:
+        yield Finding("Browser", "good", f"{found}, for pages that need JavaScript or refuse plain requests")
+    else:
+        missing = "none; pages that need JavaScript cannot be fetched, and say so"
+        yield Finding("Browser", "note", missing, "apt-get install chromium, or run `playwright install chromium`.")
 
 
 def launch_flags(user: int) -> tuple[str, ...]:

@@ -100,7 +100,9 @@ class CachedWeb:
                 if (given := self._given(key, cached, into, max_bytes)) is not None:
                     return given
                 cached = None
-            asked = validators or _validators(cached)
+            asked = validators
+            if asked is None and cached is not None and (cached.fetched.etag or cached.fetched.last_modified):
+                asked = Validators(cached.fetched.etag, cached.fetched.last_modified)
             fetched = self._web.fetch(url, into=into, max_bytes=max_bytes, validators=asked, accept=accept)
             if fetched.status == 304 and validators is None and cached is not None:
                 self._write(key, url, replace(cached, since=self._clock()))
@@ -195,12 +197,6 @@ def empty_cache(folder: Path) -> list[Path]:
 def _open_cache(folder: Path) -> Cache:
     # What is too much is removed by CachedWeb, oldest first; the tag of an entry is its address.
     return Cache(str(folder), disk=_PlainDisk, eviction_policy="none", cull_limit=0, tag_index=True)
-
-
-def _validators(cached: _Cached | None) -> Validators | None:
-    if cached is None or not (cached.fetched.etag or cached.fetched.last_modified):
-        return None
-    return Validators(cached.fetched.etag, cached.fetched.last_modified)
 
 
 def _address(url: str) -> str:

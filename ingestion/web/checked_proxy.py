@@ -139,7 +139,8 @@ class CheckedProxy:
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), self._idle)
             method, place, _version = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
             self.asked.append(f"{method} {place}")
-            if not hmac.compare_digest(_given_key(head), self._expected):
+            given = _KEY.search(head)
+            if not hmac.compare_digest(given[1] if given else b"", self._expected):
                 writer.write(_KEY_WANTED)
                 await writer.drain()
                 writer.write_eof()
@@ -265,12 +266,6 @@ class CheckedProxy:
                 if task is not current:
                     task.cancel()
             raise _OverLimit
-
-
-def _given_key(head: bytes) -> bytes:
-    """Return what a request gives as its key."""
-    found = _KEY.search(head)
-    return found[1] if found else b""
 
 
 def _closing(head: bytes, first: bytes) -> bytes:

@@ -9,8 +9,7 @@ from functools import partial
 
 import streamlit as st
 
-from ingestion.acts.answer_gate import queue_gate
-from ingestion.acts.indexes import queue_decision, queue_rebuild
+from ingestion.acts.indexes import queue_decision, queue_gate, queue_rebuild
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table
 from pages._shared.errors import show_errors

@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from cli.doctor import Check, examine
+from cli.doctor import examine
 from cli.main import app as terminal
 from ingestion.records.people import give_role
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from rag_engine.processes.serving import announce, new_serving
+from rag_engine.types.finding import Finding
 
 
 class Heartbeat(BaseHTTPRequestHandler):
@@ -50,7 +51,7 @@ def broken_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEXTANT_ENCODER", "/nowhere")
 
 
-def checks(workspace: Path) -> dict[str, Check]:
+def checks(workspace: Path) -> dict[str, Finding]:
     """Return what the doctor finds, with the settings of the environment."""
     engine = open_engine(read_config(workspace))
     try:

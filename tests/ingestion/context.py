@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import date
 from pathlib import Path
 
 from ingestion.acquisition.acquire import acquire
@@ -13,7 +12,6 @@ from ingestion.protocols import Browser, LanguageModel, Web
 from ingestion.tools import Tools
 from ingestion.types.outcome import Outcome
 from ingestion.types.source import Download, ListedSource
-from rag_engine.geography import load_gazetteer
 from rag_engine.messages import Message
 from tests.ingestion.small_web import Answer, SmallBrowser, SmallWeb
 
@@ -42,10 +40,7 @@ def tools_of(
         extractor=NoReader(),
         language_model=language_model,
         language_model_error=Message(),
-        gazetteer=load_gazetteer(),
-        identify=lambda _text: "",
         encode=None,
-        today=date(2026, 11, 22),
     )
 
 

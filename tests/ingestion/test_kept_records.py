@@ -10,7 +10,7 @@ from ingestion.acts.backups import CATALOG_TABLES
 from ingestion.acts.comparisons import begin_comparison
 from ingestion.acts.documents import FORGETTING, add_files
 from ingestion.acts.evaluation import ask_test_questions, keep_answer
-from ingestion.backup.reprocess import read_documents_again
+from ingestion.backup.repair import read_documents_again
 from ingestion.dataset.comparison.ask_cells import CellsRequest, ask_cells
 from ingestion.dataset.comparison.store import ComparisonStore
 from rag_engine.conversations.record_kinds import KINDS

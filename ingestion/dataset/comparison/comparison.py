@@ -46,10 +46,6 @@ class SearchEffort:
         )
 
 
-def _page(file: str, page: int) -> str:
-    return pages_text(file, [page])
-
-
 @dataclass(frozen=True, slots=True)
 class ComparisonCell(SharedRecord):
     """The answer of a column to a question.
@@ -90,7 +86,7 @@ class ComparisonCell(SharedRecord):
         """The quote that the table names, None if there is none."""
         return next(iter(self.evidence[self.lead :]), None)
 
-    def source(self, place: Callable[[str, int], str] = _page) -> str:
+    def source(self, place: Callable[[str, int], str] = lambda file, page: pages_text(file, [page])) -> str:
         """Where that quote is: its title, unless that is the column, and its page; "" without a quote.
 
         `place` says what a page of a file is called.

@@ -105,7 +105,9 @@ def _evidence_rows(
     after = (cell.effort.describe(words), cell.generator, cell.asked[:19].replace("T", " "), warnings)
     for number, citation in enumerate(cell.evidence):
         said = _field_values(form, cell.records[number]) if form else (answer,)
-        quoted_from = (*_citation(citation, words), one_line(citation.quote, limit=None))
+        page, limits = page_number(citation.file, citation.page), "; ".join(limits_text(citation.licence, words))
+        named = (citation.authority, citation.title, citation.year, page, citation.licence, limits)
+        quoted_from = (*named, one_line(citation.quote, limit=None))
         yield _cells((*before, *said, *quoted_from), _link(citation, sources, base), after)
     if not cell.evidence:
         said = _field_values(form, ()) if form else (answer,)
@@ -115,12 +117,6 @@ def _evidence_rows(
 def _field_values(form: AnswerSchema, record: Sequence[Attribute]) -> tuple[AttributeContent, ...]:
     held = {one.name: one.value for one in record}
     return tuple(map(held.get, _field_names(form)))
-
-
-def _citation(citation: Citation, words: Wording) -> tuple[str | int | None, ...]:
-    limits = "; ".join(limits_text(citation.licence, words))
-    page = page_number(citation.file, citation.page)
-    return citation.authority, citation.title, citation.year, page, citation.licence, limits
 
 
 def _link(citation: Citation, sources: dict[str, str], base: str) -> Cell:

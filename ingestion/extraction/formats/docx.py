@@ -19,7 +19,6 @@ from ingestion.extraction.layout.numerals import letters, roman
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
 from ingestion.file_reading import ExtractionLimits
-from rag_engine.types.document import BlockKind
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
@@ -89,7 +88,8 @@ def _has_level(element: Element) -> bool:
 def _blocks(container: Element, headings: Mapping[str, bool]) -> Iterator[DraftBlock]:
     for element in container:
         if element.tag == f"{_W}p":
-            yield paragraph(_text(element), kind=_kind(element, headings))
+            heading = _has_level(element) or headings.get(_value(element, "pPr/pStyle"))
+            yield paragraph(_text(element), kind="heading" if heading else "text")
         elif element.tag == f"{_W}tbl":
             rows = list(_rows(element))
             named = sum(row.find(f"{_W}trPr/{_W}tblHeader") is not None for row in rows)
@@ -151,10 +151,6 @@ def _is_bold(element: Element) -> bool:
 
 def _is_on(switch: Element | None) -> bool:
     return switch is not None and switch.get(f"{_W}val", "1") not in ("0", "false", "off")
-
-
-def _kind(element: Element, headings: Mapping[str, bool]) -> BlockKind:
-    return "heading" if _has_level(element) or headings.get(_value(element, "pPr/pStyle")) else "text"
 
 
 def _text(element: Element) -> str:

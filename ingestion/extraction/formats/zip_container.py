@@ -114,6 +114,14 @@ def safe_parser() -> etree.XMLParser:
     return etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
 
 
+def parse_xml(body: bytes) -> Element | None:
+    """Return the root of an XML document that is not one of a package; None if it is none."""
+    try:
+        return etree.fromstring(body, safe_parser())
+    except (etree.XMLSyntaxError, ValueError):
+        return None
+
+
 def whole_number(stated: str | None, usual: int) -> int:
     """Return the number that an attribute states, or the usual one if it states none.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from ingestion.extraction.assemble import DraftBlock
 from ingestion.extraction.layout.hyphenation import join_lines
 from ingestion.extraction.layout.text_rows import LABEL, PageRows, TextRow
-from ingestion.extraction.table_grid import GridCell, TableGrid, table_of, without_leader
+from ingestion.extraction.table_grid import GridCell, TableGrid, around, table_of, without_leader
 from ingestion.extraction.table_text import table_block
 from rag_engine.types.document import BlockKind, Box
 
@@ -213,7 +213,8 @@ def aligned_table(rows: Sequence[TextRow], page: int) -> TableGrid:
     columns = _columns(rows)
     laid: list[list[GridCell]] = []
     for row in rows:
-        places = [replace(cell, text=without_leader(cell.text), page=page) for cell in _cells(row)]
+        cells = row.places or (GridCell(row.text, box=row.box, bold=row.bold),)
+        places = [replace(cell, text=without_leader(cell.text), page=page) for cell in cells]
         if laid and len(places) == 1 and _continues_column(places[0], laid[-1], columns):
             laid[-1] = _continued(laid[-1], places[0], columns)
             continue
@@ -230,10 +231,6 @@ def _ends_label(above: Sequence[GridCell], row: Sequence[GridCell]) -> bool:
     """Return whether a row begins with the rest of a label that is alone in the row above."""
     alone = bool(above[0].text) and not any(cell.text for cell in above[1:])
     return alone and above[0].columns == row[0].columns == 1 and row[0].text[:1].islower()
-
-
-def _cells(row: TextRow) -> Sequence[GridCell]:
-    return row.places or (GridCell(row.text, box=row.box, bold=row.bold),)
 
 
 def _columns(rows: Sequence[TextRow]) -> list[_Column]:
@@ -314,4 +311,4 @@ def _at(row: Sequence[GridCell], column: int) -> GridCell | None:
 def _around(a: Box | None, b: Box | None) -> Box | None:
     if a is None or b is None:
         return a or b
-    return Box(min(a.x0, b.x0), min(a.y0, b.y0), max(a.x1, b.x1), max(a.y1, b.y1))
+    return around((a, b))

@@ -90,7 +90,10 @@ def rows_with_tables(
         elif number in tables:
             rows += rows_of(pending)
             pending = []
-            rows.append(_table_row(*tables.pop(number), -1 - number))
+            table, box, inside = tables.pop(number)
+            text = " ".join(cell.text for row in table.grid for cell in row if cell.text)
+            size = median(line.size for line in inside)
+            rows.append(TextRow(text, box, size, False, -1 - number, len(table.grid[0]), (), table))
     return (*rows, *rows_of(pending))
 
 
@@ -120,7 +123,7 @@ def _pieces(frame: Frame, words: Sequence[PlacedWord]) -> list[Frame]:
         held = words[bisect_left(heights, band.y0 - 1) : bisect_right(heights, band.y1 + 1)]
         lines = _lines(word for word in held if _holds(band, word))
         names = above is rules[0] and bool(frame.spanners)
-        if names or sum(map(_is_parted, lines)) > 0.5 * len(lines) or not lines:
+        if names or sum(len(_runs(line, 1.2 * _size(line))) > 1 for line in lines) > 0.5 * len(lines) or not lines:
             pieces[-1] = pieces[-1] or [above]
             pieces[-1].append(below)
         else:
@@ -128,15 +131,6 @@ def _pieces(frame: Frame, words: Sequence[PlacedWord]) -> list[Frame]:
     return [
         Frame(tuple(piece), (), frame.spanners if piece[0] is rules[0] else ()) for piece in pieces if len(piece) > 1
     ]
-
-
-def _is_parted(line: _TextLine) -> bool:
-    return len(_runs(line, 1.2 * _size(line))) > 1
-
-
-def _table_row(table: TableGrid, box: Box, lines: Sequence[PrintedLine], block: int) -> TextRow:
-    text = " ".join(cell.text for row in table.grid for cell in row if cell.text)
-    return TextRow(text, box, median(line.size for line in lines), False, block, len(table.grid[0]), (), table)
 
 
 def _within(box: Box, inner: Box) -> bool:

@@ -196,7 +196,12 @@ def spell_ligatures(spans: Spans) -> int:
         for char in span["chars"]:
             if char["c"] in _PARTS:
                 found[char["c"]][_width(char, size)] += 1
-    if not any(_is_wide(one) for found in widths.values() for letter, one in found.items() if letter in _LIGATURES):
+    if not any(
+        max(one) >= _WIDER * _narrowest(one)
+        for found in widths.values()
+        for letter, one in found.items()
+        if letter in _LIGATURES
+    ):
         return 0
     usual = {font: {letter: _narrowest(found) for letter, found in letters.items()} for font, letters in widths.items()}
     spelled = [_spelled(span, usual[span["font"]]) for span in spans]
@@ -205,10 +210,6 @@ def spell_ligatures(spans: Spans) -> int:
     for span, (text, _) in zip(spans, spelled, strict=True):
         span["text"] = text if lost >= _FEWEST else "".join(char["c"] for char in span["chars"])
     return lost if lost >= _FEWEST else 0
-
-
-def _is_wide(widths: Counter[float]) -> bool:
-    return max(widths) >= _WIDER * _narrowest(widths)
 
 
 def _narrowest(widths: Counter[float]) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
-from ingestion.extraction.table_grid import GridCell, TableGrid
+from ingestion.extraction.table_grid import GridCell, TableGrid, around
 from rag_engine.types.document import Box
 
 LABEL = re.compile(r"(?:[•▪●○■□◦‣–—*-]|\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]|\d+(?:\.\d+)+)(?:\s|$)")
@@ -179,23 +179,12 @@ def _row(group: list[PrintedLine]) -> TextRow:
         else:
             parts[-1].append(shown)
             lines[-1] += right
-    places = tuple(_cell(" ".join(words), inside) for words, inside in zip(parts, lines, strict=True))
-    return TextRow(text, _around(group), widest.size, all(line.bold for line in group), widest.block, cells, places)
-
-
-def _cell(text: str, lines: Sequence[PrintedLine]) -> GridCell:
-    return GridCell(text, box=_around(lines), bold=all(line.bold for line in lines))
-
-
-def _around(lines: Sequence[PrintedLine]) -> Box:
-    if len(lines) == 1:
-        return lines[0].box
-    return Box(
-        min(line.box.x0 for line in lines),
-        min(line.box.y0 for line in lines),
-        max(line.box.x1 for line in lines),
-        max(line.box.y1 for line in lines),
+    box = around(line.box for line in group)
+    places = tuple(
+        GridCell(" ".join(words), box=around(line.box for line in inside), bold=all(line.bold for line in inside))
+        for words, inside in zip(parts, lines, strict=True)
     )
+    return TextRow(text, box, widest.size, all(line.bold for line in group), widest.block, cells, places)
 
 
 def _columns(group: list[PrintedLine]) -> list[list[PrintedLine]]:

@@ -17,7 +17,9 @@ from ingestion.extraction.ocr.tesseract import TesseractOcr, installed_languages
 from ingestion.file_reading import ExtractionLimits, OcrEngine, OcrLine, Picture
 from rag_engine.backends.model_source import checked_weights, package_folder
 from rag_engine.config import OcrChoice, easyocr_folder
+from rag_engine.text.languages import READ_LANGUAGES
 from rag_engine.types.document import Box
+from rag_engine.types.finding import Finding
 
 # Its networks, by their names in data/models.toml.
 _RAPIDOCR = ("PP-OCRv6 detection", "PP-OCRv6 recognition", "PP-OCR v2 direction of lines")
@@ -37,6 +39,28 @@ def choose_ocr(choice: OcrChoice, limits: ExtractionLimits) -> OcrEngine | None:
     if choice == "tesseract" or (choice in ("auto", "easyocr") and installed_languages()):
         return TesseractOcr(limits.ocr_seconds, note.format("Tesseract"))
     return None if choice == "none" else _NeuralOcr(_load_rapidocr, 0.5, note.format("RapidOCR"))
+
+
+def check() -> Iterator[Finding]:
+    """Yield which engines are installed, and for which languages."""
+    languages = installed_languages()
+    missing = [name for name in READ_LANGUAGES.values() if name not in languages]
+    if not languages:
+        remedy = (
+            f"apt-get install tesseract-ocr {' '.join(f'tesseract-ocr-{name}' for name in READ_LANGUAGES.values())}"
+        )
+        yield Finding("OCR", "note", "Tesseract is not installed; RapidOCR reads scans, with more errors", remedy)
+    elif missing:
+        remedy = f"apt-get install {' '.join(f'tesseract-ocr-{name}' for name in missing)}"
+        yield Finding("OCR", "note", f"Tesseract lacks {', '.join(missing)}", remedy)
+    else:
+        yield Finding("OCR", "good", f"Tesseract with {', '.join(languages)}")
+    found = readable_languages()
+    if found:
+        yield Finding("EasyOCR", "good", f"weights for {', '.join(found)}; SEXTANT_OCR=easyocr uses them")
+    else:
+        remedy = "Put craft_mlt_25k.pth and latin_g2.pth there, or set SEXTANT_EASYOCR_MODELS."
+        yield Finding("EasyOCR", "note", f"no weights in {easyocr_folder()}; not needed", remedy)
 
 
 class _NeuralOcr:

@@ -45,7 +45,6 @@ from rag_engine.config import ChunkingConfig, read_config
 from rag_engine.confinement.parent import end_with_parent
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError, SextantError
-from rag_engine.geography import load_gazetteer
 from rag_engine.text.analyzer import analyse, surface
 from rag_engine.types.document import ExtractedText
 from tests.harness.killing.watched_writes import be_watched
@@ -119,7 +118,7 @@ def warm_up() -> None:
     """Load what every act looks up, so that the processes that are forked from this one have it."""
     text = "The flood plan of 2015 binds the authority. " * 20
     extracted = ExtractedText(text, 1, (), (), "text/plain", "Flood plan")
-    describe({}, extracted, identify_language(text), load_gazetteer())
+    describe({}, extracted, identify_language(text))
     chunk(
         text,
         "en",

@@ -11,9 +11,8 @@ import pytest
 
 from ingestion.acts import backups, corrections, decisions, documents, indexes, sources
 from ingestion.acts.people import audit_entries
-from ingestion.backup import reprocess as read_again
-from ingestion.backup.repair import CatalogRenewed
-from ingestion.backup.reprocess import ReadAgain
+from ingestion.backup import repair as read_again
+from ingestion.backup.repair import CatalogRenewed, ReadAgain
 from ingestion.file_reading import FileReading
 from ingestion.records.erasures import begun_erasures
 from ingestion.records.source_record import EXCLUDED, Decision

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sql
 
-from ingestion.acts import answer_gate as answers
 from ingestion.acts import indexes
 from ingestion.acts.context import ActContext, open_context
 from ingestion.add_files import add_paths
@@ -220,11 +219,11 @@ def test_the_worker_reports_a_generation_that_was_held_back(context: ActContext)
 
 def test_the_worker_checks_and_accepts(context: ActContext) -> None:
     praise(context)
-    answers.queue_gate(context)
+    indexes.queue_gate(context)
     work(context.engine)
     assert context.jobs.latest()[0].results == [{"dropped": ["context_precision"]}]
-    answers.queue_gate(context, accept=True)
-    answers.queue_gate(context)
+    indexes.queue_gate(context, accept=True)
+    indexes.queue_gate(context)
     work(context.engine)
     assert context.jobs.latest()[0].results == [{"dropped": []}]
 
@@ -243,5 +242,5 @@ def test_a_rebuilding_that_is_cancelled_changes_nothing(context: ActContext) -> 
 def test_a_check_against_nothing_is_refused_before_it_waits(context: ActContext) -> None:
     RUNS.delete(context.workspace, "accepted")
     with pytest.raises(InputError, match="--accept"):
-        answers.queue_gate(context)
+        indexes.queue_gate(context)
     assert context.jobs.latest() == []

@@ -57,7 +57,7 @@ def judged(
 ) -> Outcome:
     web, source = page if isinstance(page, Pages) else Pages({URL: page}), source or ListedSource("A1", URL)
     folder = tmp_path / "kept"
-    outcome = judge_licence(source, web.fetch, Reader(), language_model, folder=folder, seconds=1, render=render)
+    outcome = judge_licence(source, web.fetch, Reader().read, language_model, folder=folder, seconds=1, render=render)
     assert not list((tmp_path / "kept").glob("*")), "downloads are removed"
     return outcome
 

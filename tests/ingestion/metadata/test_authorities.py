@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +17,6 @@ from ingestion.metadata.authorities import (
 from ingestion.metadata.issuers import find_issuers
 from ingestion.metadata.quotes import document_text
 from ingestion.metadata.term_matching import cut_words
-from rag_engine.errors import InputError
 from tests.ingestion.texts import extracted_from
 
 
@@ -133,15 +132,12 @@ def test_the_ministry_of_a_german_land_gets_the_name_of_its_land() -> None:
     assert "Hess" in find_issuers(document_text(extracted, "de"), "")[0].value
 
 
-def test_a_name_that_stands_for_two_bodies_is_refused(tmp_path: Path) -> None:
-    table = tmp_path / "authorities.toml"
-    table.write_text(
-        '[[group]]\nlevel = "National"\ncountry = "Italy"\n'
-        'authorities = [{ name = "A B", aliases = ["X Y"] }, { name = "C D", aliases = ["x y"] }]\n',
-        encoding="utf-8",
-    )
-    with pytest.raises(InputError, match="stands for"):
-        load_authorities(table)
+def test_no_name_stands_for_two_bodies() -> None:
+    owners: defaultdict[str, set[str]] = defaultdict(set)
+    for one in load_authorities().by_name.values():
+        for name in (one.name, *one.aliases):
+            owners[" ".join(word.folded for word in cut_words(name))].add(one.name)
+    assert {name: bodies for name, bodies in owners.items() if len(bodies) > 1} == {}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from ingestion.types.description import Description, FieldName
 from ingestion.types.outcome import Outcome
 from ingestion.types.source import Extraction, ListedSource
 from rag_engine.errors import BackendError
-from rag_engine.geography import load_gazetteer
 from tests.ingestion.metadata.test_model import FakeJudge, answer
 from tests.ingestion.metadata.test_rules import FLOOD
 from tests.ingestion.texts import extracted_from
@@ -25,7 +24,7 @@ def _describe(language_model: LanguageModel | None, *, source: ListedSource | No
     extraction = Extraction("h", "text/plain", 1, 0, 0, len(FLOOD), len(FLOOD), extracted.title, "en", len(FLOOD))
     return describe_source(
         source or ListedSource("A1"), extracted, extraction, FileProperties(), language_model,
-        gazetteer=load_gazetteer(), config=IngestionConfig(), today=lambda: date(2026, 3, 2),
+        config=IngestionConfig(), today=lambda: date(2026, 3, 2),
     )  # fmt: skip
 
 

@@ -5,14 +5,13 @@ import pytest
 from ingestion.metadata.authorities import canonical_authority
 from ingestion.metadata.geography import Geography, country_of_address, locate
 from ingestion.metadata.quotes import document_text
-from rag_engine.geography import load_gazetteer
 from tests.ingestion.texts import extracted_from
 
 
 def _locate(title: str = "", text: str = "", *, by: str = "", language: str = "en", url: str = "") -> Geography:
     return locate(
         title, document_text(extracted_from(text), language),
-        authority=canonical_authority(by) if by else None, url=url, gazetteer=load_gazetteer(),
+        authority=canonical_authority(by) if by else None, url=url,
     )  # fmt: skip
 
 
@@ -96,7 +95,7 @@ def test_an_address_tells_the_country() -> None:
      ("x.it", "Italy"), ("https://x.org", ""), ("", "")],
 )  # fmt: skip
 def test_countries_of_top_level_domains(address: str, country: str) -> None:
-    assert country_of_address(address, load_gazetteer()) == country
+    assert country_of_address(address) == country
 
 
 def test_a_text_without_places_has_none() -> None:

@@ -19,7 +19,6 @@ from ingestion.phases.metadata import merge
 from ingestion.prompts import description_message
 from ingestion.types.description import FieldName, FieldValue
 from rag_engine.errors import BackendError
-from rag_engine.geography import load_gazetteer
 from tests.ingestion.texts import extracted_from
 
 TEXT = "The river Flood of 1953 took many lives.\n\nEach year the town commemorates the flood. Issued in March 2015."
@@ -57,9 +56,7 @@ def answer(**changes: object) -> dict[str, object]:
 
 
 def _read(reply: Mapping[str, object]) -> ModelReply:
-    return read_answer(
-        reply, len(TEXT), document_text(extracted_from(TEXT), "en"), load_taxonomy(), load_gazetteer(), today=TODAY
-    )
+    return read_answer(reply, len(TEXT), document_text(extracted_from(TEXT), "en"), today=TODAY)
 
 
 def _values(found: ModelReply, field: FieldName) -> list[str]:
@@ -119,7 +116,7 @@ def test_nonsense_gives_nothing_and_no_error(reply: dict[str, object]) -> None:
 
 
 def _ask(language_model: FakeJudge, seconds: float = 5.0) -> tuple[Mapping[str, object] | None, tuple[str, ...]]:
-    return ask_model(PacedModel(language_model), TEXT, "Plan", load_taxonomy(), seconds=seconds)
+    return ask_model(PacedModel(language_model), TEXT, "Plan", seconds=seconds)
 
 
 def test_a_broken_answer_is_asked_for_once_more_with_the_fault_named() -> None:
@@ -143,7 +140,7 @@ def test_a_model_that_never_answers_is_left_behind_in_time() -> None:
 
 
 def test_the_schema_is_valid_and_closed() -> None:
-    schema = prompt_for(load_taxonomy())[1]
+    schema = prompt_for()[1]
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(answer(), schema)
     with pytest.raises(jsonschema.ValidationError):
@@ -152,7 +149,7 @@ def test_the_schema_is_valid_and_closed() -> None:
 
 def test_the_model_is_told_every_label_and_its_meaning() -> None:
     taxonomy = load_taxonomy()
-    message = prompt_for(taxonomy)[0]
+    message = prompt_for()[0]
     for label in (*taxonomy.hazards, *taxonomy.key_criteria, *taxonomy.tags, *taxonomy.document_type):
         assert f"- {label.name}: {label.definition}" in message
 
@@ -205,7 +202,7 @@ AGENCY = (
 
 def _read_agency(**changes: object) -> ModelReply:
     text = document_text(extracted_from(AGENCY), "en")
-    return read_answer(answer(**changes), len(AGENCY), text, load_taxonomy(), load_gazetteer(), today=TODAY)
+    return read_answer(answer(**changes), len(AGENCY), text, today=TODAY)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from ingestion.metadata.rules import describe_by_rules, notes_on
 from ingestion.metadata.summary import summarise
 from ingestion.types.description import FieldName, FieldValue
 from ingestion.types.source import ListedSource
-from rag_engine.geography import load_gazetteer
 from rag_engine.types.document import ExtractedText, Line
 from tests.ingestion.texts import extracted_from
 
@@ -45,9 +44,7 @@ def _describe(
 ) -> list[FieldValue]:
     titles = [FieldValue("title", title, "rule", "", 1, 0.8)] if title else []
     text, today = document_text(extracted, language), date(2026, 3, 2)
-    return describe_by_rules(
-        source or ListedSource("A1"), text, FileProperties(), titles, load_gazetteer(), today=today
-    )
+    return describe_by_rules(source or ListedSource("A1"), text, FileProperties(), titles, today=today)
 
 
 def _of(values: Sequence[FieldValue], field: FieldName) -> list[str]:

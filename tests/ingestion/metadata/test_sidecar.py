@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from ingestion.metadata.sidecar import describe
-from rag_engine.geography import load_gazetteer
 from rag_engine.types.document import ExtractedText
 from tests.ingestion.texts import extracted_from
 
@@ -10,7 +9,7 @@ EXTRACTED = ExtractedText("Text", 1, (), (), "text/plain", title="A title of its
 
 def test_what_was_given_wins_and_the_text_fills_the_rest() -> None:
     given = {"hazards": ["Flood"], "countries": ["Italia"], "date": "2019-05-02"}
-    metadata, _ = describe(given, EXTRACTED, "it", load_gazetteer())
+    metadata, _ = describe(given, EXTRACTED, "it")
     assert metadata.title == "A title of its own"
     assert metadata.countries == ("Italy",)
     assert metadata.year == 2019
@@ -27,7 +26,7 @@ DECREE = (
 
 def test_rules_describe_what_nobody_described() -> None:
     extracted = extracted_from(DECREE)
-    metadata, _ = describe({}, extracted, "es", load_gazetteer(), file="ley_1523.txt")
+    metadata, _ = describe({}, extracted, "es", file="ley_1523.txt")
     assert metadata.document_type == "Law"
     assert metadata.countries == ("Colombia",)
     assert metadata.geographical_level == "National"
@@ -37,10 +36,10 @@ def test_rules_describe_what_nobody_described() -> None:
 
 def test_a_place_or_a_year_that_is_given_is_not_added_to_by_rules() -> None:
     given = {"countries": ["Peru"], "year": 1999}
-    metadata, _ = describe(given, extracted_from(DECREE), "es", load_gazetteer(), file="ley_1523.txt")
+    metadata, _ = describe(given, extracted_from(DECREE), "es", file="ley_1523.txt")
     assert (metadata.countries, metadata.geographical_level) == (("Peru",), "")
     assert (metadata.year, metadata.date) == (1999, "")
 
 
 def test_a_language_left_empty_is_told_from_the_text() -> None:
-    assert describe({"language": ""}, EXTRACTED, "it", load_gazetteer())[0].language == "it"
+    assert describe({"language": ""}, EXTRACTED, "it")[0].language == "it"

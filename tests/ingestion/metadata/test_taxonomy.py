@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from ingestion.metadata.taxonomy import load_taxonomy, term_table
 from ingestion.metadata.term_matching import cut_words, find_terms
-from rag_engine.errors import InputError
 
 
 def test_labels_are_those_of_the_paper() -> None:
@@ -78,8 +75,3 @@ def test_heritage_is_seen_when_other_words_are_used(language: str, text: str) ->
 def test_a_language_without_terms_is_searched_in_all() -> None:
     found = find_terms(cut_words("terremoto och hochwasser"), term_table("xx", "hazards"))
     assert {mention.label for mention in found} == {"Earthquake", "Flood"}
-
-
-def test_a_missing_table_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"Restore data/taxonomy\.toml"):
-        load_taxonomy(tmp_path / "none.toml")

@@ -164,7 +164,7 @@ def test_a_local_file_is_indexed_whatever_is_found_and_its_outcome_says_it(
 def test_corrections_reach_the_index_and_outlive_every_run(store: SourceStore, engine: Engine, tools: Tools) -> None:
     code = _code(store, "heat")
     _run(store, engine, tools)
-    store.correct([Correction(code, "countries", ("Malta",), "Ada"), Correction(code, "tags", ("Gender",), "Ada")])
+    store.enter([Correction(code, "countries", ("Malta",), "Ada"), Correction(code, "tags", ("Gender",), "Ada")])
     _run(store, engine, tools)
     _run(store, engine, tools, which="all")
     assert [record.metadata.title for record in engine.collection.documents({"country": ("Malta",)})] == [HEAT.title]

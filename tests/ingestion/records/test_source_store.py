@@ -44,8 +44,9 @@ def _pass(store: SourceStore, code: str, phase: Phase, outcome: Outcome) -> None
 
 
 def test_a_source_that_is_known_is_left_as_it_is(store: SourceStore) -> None:
-    assert store.add([ListedSource("A1", "https://a/", title="Plan"), ListedSource("A2", "https://b/")]) == 2
-    assert store.add([ListedSource("A1", "https://other/"), ListedSource("A3", "https://c/")]) == 1
+    assert store.add([ListedSource("A1", "https://a/", title="Plan"), ListedSource("A2", "https://b/")]) == []
+    [left] = store.add([ListedSource("A1", "https://other/"), ListedSource("A3", "https://c/")])
+    assert left.url == "https://other/"
     assert [(one.code, one.url) for one in store.sources()] == [
         ("A1", "https://a/"), ("A2", "https://b/"), ("A3", "https://c/"),
     ]  # fmt: skip
@@ -123,13 +124,13 @@ def test_a_restored_source_passes_the_phase_that_rejected_it(store: SourceStore)
 def test_a_persons_values_win_and_can_be_taken_back(store: SourceStore) -> None:
     store.add([ListedSource("A1", "https://a/", authority="Ministry")])
     _pass(store, "A1", "metadata", Outcome("done", "", Message(), EVIDENCE["metadata"]))
-    store.correct([Correction("A1", "hazards", ("Wildfire", "Heatwaves"), "Ada"), Correction("A1", "title", ("T",))])
+    store.enter([Correction("A1", "hazards", ("Wildfire", "Heatwaves"), "Ada"), Correction("A1", "title", ("T",))])
     _pass(store, "A1", "metadata", Outcome("done", "", Message(), EVIDENCE["metadata"]))
     metadata = store.records()["A1"].metadata
     assert (metadata.hazards, metadata.title, metadata.authority) == (("Wildfire", "Heatwaves"), "T", "Ministry")
-    store.correct([Correction("A1", "hazards", ())])
+    store.enter([Correction("A1", "hazards", ())])
     assert store.records()["A1"].metadata.hazards == ()
-    store.correct(
+    store.enter(
         [Correction("A1", "hazards", (), "Ada", act="undo"), Correction("A1", "hazards", (), "Ada", act="undo")]
     )
     assert store.records()["A1"].metadata.hazards == ("Flood",)

@@ -163,7 +163,7 @@ def test_a_file_whose_name_is_not_utf8_is_told_and_the_others_are_added(tmp_path
     assert "rename" in report.refused[0].reason
     catalog = open_catalog(tmp_path / "workspace")
     try:
-        assert SourceStore(catalog).add(report.new) == 1
+        assert SourceStore(catalog).add(report.new) == []
     finally:
         catalog.close()
 
