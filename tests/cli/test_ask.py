@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -19,12 +18,12 @@ from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from rag_engine.messages import Message
 from rag_engine.types.answer import Attribute, CitedRecord, StructuredAnswer
+from tests.cli.conftest import fixed
 from tests.conftest import ROOT
 from tests.rag_engine.backends.scripted_server import Reply, Script
 from tests.rag_engine.backends.test_openai import CHAT, serving_model, words
 from tests.rag_engine.conftest import make_evidence, make_source
 
-CONTRACT = json.loads((ROOT / "data" / "contract.schema.json").read_text())
 POLICY = ROOT / "data" / "schemas" / "policy.json"
 QUESTION = "When do residents near the dyke have to leave?"
 PLAN = {
@@ -34,18 +33,11 @@ PLAN = {
     "output_instructions": "",
     "geographic_scope": [],
 }
+MEASURE: dict[str, object] = dict.fromkeys(("actor", "instrument", "target_year", "status")) | {"citation": 1}
 FORM: dict[str, list[dict[str, object]] | None] = {
     "measures": [
-        {"measure": "the mayor orders the evacuation", "actor": "mayor", "instrument": None, "target_year": None}
-        | {"status": None, "citation": 1},
-        {
-            "measure": "build a dam",
-            "actor": None,
-            "instrument": None,
-            "target_year": 2040,
-            "status": None,
-            "citation": 1,
-        },
+        MEASURE | {"measure": "the mayor orders the evacuation", "actor": "mayor"},
+        MEASURE | {"measure": "build a dam", "target_year": 2040},
     ],
     "note": None,
 }
@@ -70,8 +62,7 @@ def run(workspace: Path, *words: object) -> Result:
 def test_a_form_is_printed_as_json_with_the_page_of_each_record(small_workspace: Path, model: Script) -> None:
     model.replies[CHAT] = [said(PLAN), said(FORM)]
     result = run(small_workspace, "--schema", POLICY, "--json")
-    reply = json.loads(result.stdout)
-    jsonschema.validate(reply, {"$ref": "#/$defs/structured", "$defs": CONTRACT["$defs"]})
+    reply = fixed("structured", result.stdout)
     [measure] = reply["answer"]["measures"]
     assert (measure["actor"], measure["citation"]["file"], measure["citation"]["page"]) == ("mayor", "flood.md", 1)
     assert "evacuation" in measure["citation"]["quote"]
@@ -125,8 +116,7 @@ def test_without_a_model_the_cure_is_named(small_workspace: Path, monkeypatch: p
     monkeypatch.setenv("SEXTANT_OLLAMA_URL", "http://127.0.0.1:9")
     result = run(small_workspace, "--schema", POLICY, "--json")
     assert result.exit_code == 2
-    reply = json.loads(result.stdout)
-    jsonschema.validate(reply, {"$ref": "#/$defs/error", "$defs": CONTRACT["$defs"]})
+    reply = fixed("error", result.stdout)
     assert "Structured answers need a language model" in reply["error"]
     assert "ollama pull" in reply["error"]
 
@@ -145,8 +135,7 @@ def test_a_schema_that_cannot_be_used_is_named_before_a_model_is_asked(
 def test_the_error_of_a_model_is_followed_by_what_is_quoted_without_one(small_workspace: Path, model: Script) -> None:
     model.replies[CHAT] = [said(PLAN), Reply((b'{"error": {"message": "out of memory"}}',), status=500)]
     result = run(small_workspace, "--json")
-    reply = json.loads(result.stdout)
-    jsonschema.validate(reply, {"$ref": "#/$defs/ask", "$defs": CONTRACT["$defs"]})
+    reply = fixed("ask", result.stdout)
     assert (result.exit_code, reply["status"]) == (1, "error")
     assert "out of memory" in reply["text"]
     assert "(the language model did not answer):" in reply["quotations"]

@@ -1,23 +1,22 @@
 """`sextant compare` as a person or a program uses it."""
 
-import json
 import shutil
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import openpyxl
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 from cli.main import app
 from ingestion.acts.context import ActContext
 from ingestion.worker import work
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
-from tests.cli.test_ask import CONTRACT, FORM, PLAN, POLICY, said
+from tests.cli.conftest import fixed
+from tests.cli.test_ask import FORM, PLAN, POLICY, said
 from tests.rag_engine.backends.test_openai import serving_model
 
 LEAVE = "When do residents leave their homes?"
@@ -36,13 +35,6 @@ def compare(small_workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(ActContext.__init__, "__defaults__", (work_here,))
     workspace = shutil.copytree(small_workspace, tmp_path / "workspace")
     return lambda *words: CliRunner().invoke(app, ["compare", "-w", str(workspace), *map(str, words)])
-
-
-def fixed(result: Result) -> dict[str, Any]:
-    """Return the reply of a command, which has the shape that the contract fixes."""
-    reply: dict[str, Any] = json.loads(result.stdout)
-    jsonschema.validate(reply, {"$ref": "#/$defs/compare", "$defs": CONTRACT["$defs"]})
-    return reply
 
 
 def test_every_cell_is_printed_with_its_page_and_the_same_command_asks_nothing_more(
@@ -75,7 +67,7 @@ def test_a_form_is_filled_in_by_every_column_into_a_workbook(
     with serving_model(monkeypatch, said(PLAN), said(FORM)):
         result = compare(*words)
     assert result.exit_code == 0, result.output
-    [cell] = fixed(result)["cells"]
+    [cell] = fixed("compare", result.stdout)["cells"]
     assert cell["status"] == "answered"
     assert [record["actor"] for record in cell["records"]] == ["mayor"]
     [row] = openpyxl.load_workbook(path)["Evidence"].iter_rows(min_row=2, values_only=True)
@@ -85,7 +77,7 @@ def test_a_form_is_filled_in_by_every_column_into_a_workbook(
 def test_the_reply_has_the_fixed_shape(compare: Callable[..., Any]) -> None:
     result = compare("-q", LEAVE, "-f", "hazard=Flood", "--name", "Flood", "--json")
     assert result.exit_code == 0, result.output
-    reply = fixed(result)
+    reply = fixed("compare", result.stdout)
     assert (reply["name"], reply["by"], len(reply["cells"])) == ("Flood", "document", 1)
     assert reply["cells"][0]["citations"][0]["page"] == 1
 

@@ -2,11 +2,9 @@ import json
 import os
 import re
 import shutil
-import sqlite3
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -179,25 +177,6 @@ def test_a_damaged_database_is_a_finding_with_its_cure_and_nothing_is_opened(wor
     assert found["Catalog"]["state"] == "bad"
     assert "sextant restore" in found["Catalog"]["remedy"]
     assert catalog.read_bytes() == before
-
-
-def test_a_whole_catalog_is_good_and_a_damaged_text_names_its_document(workspace: Path) -> None:
-    with closing(sqlite3.connect(workspace / "catalog.sqlite")) as connection:
-        connection.execute("UPDATE texts SET text = x'00' WHERE document_key = 1")
-        connection.commit()
-    result = CliRunner().invoke(terminal, ["doctor", "--workspace", str(workspace), "--json"])
-    found = {one["name"]: one for one in json.loads(result.output)["checks"]}
-    assert found["Catalog"]["state"] == "good"
-    assert found["Contents"]["state"] == "bad"
-    assert "texts of 1 documents are missing or damaged: " in found["Contents"]["found"]
-
-
-def test_a_damaged_database_of_chroma_is_a_finding_with_its_cure(workspace: Path) -> None:
-    with (workspace / "index" / "1" / "chroma" / "chroma.sqlite3").open("r+b") as file:
-        file.write(b"\xff" * 100)
-    found = checks(workspace)["Dense index (Chroma)"]
-    assert found.state == "bad"
-    assert "sextant rebuild" in found.found
 
 
 def test_damaged_records_are_a_finding_with_the_cure(workspace: Path) -> None:

@@ -102,21 +102,6 @@ def test_an_empty_collection_says_so(tmp_path: Path) -> None:
     assert any("empty" in warning for warning in reply["warnings"])
 
 
-def test_adding_again_changes_nothing_and_a_changed_file_has_versions(workspace: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "documents"
-    folder.mkdir()
-    (folder / "rules.txt").write_text("The council meets on the first Monday of March. " * 12)
-    first = run_json("add", "add", folder, "-w", workspace)["documents"][0]
-    assert (first["status"], first["language"]) == ("indexed", "en")
-    assert run_json("add", "add", folder, "-w", workspace)["documents"][0]["status"] == "unchanged"
-    (folder / "rules.txt").write_text("The council meets on the last Friday of October. " * 12)
-    assert run_json("add", "add", folder, "-w", workspace)["documents"][0]["status"] == "indexed"
-    listed = json.loads(run("list", "-w", workspace, "--json").stdout)["documents"]
-    assert [one["file"] for one in listed].count("rules.txt") == 2
-    shown = json.loads(run("show", "rules.txt", "-w", workspace, "--json").stdout)
-    assert "Friday" in shown["children"][0]["text"]
-
-
 def test_the_same_content_under_another_name_is_not_indexed_twice(workspace: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy of flood.md"
     copy.write_bytes(next((workspace / "files").glob("*/flood.md")).read_bytes())
@@ -142,14 +127,6 @@ def test_one_bad_file_does_not_stop_the_others(workspace: Path, tmp_path: Path) 
     assert "a_empty.pdf" in outcomes["a_empty.pdf"]["reason"]
     assert "UTF-8" in outcomes["b_latin.txt"]["reason"]
     assert result.exit_code == 1
-
-
-def test_erasing_removes_a_document_and_looks_again(workspace: Path) -> None:
-    erased = json.loads(run("erase", "caldo.md", "-w", workspace, "--json").stdout)
-    assert erased["left_behind"] == []
-    assert "caldo.md" not in run("list", "-w", workspace).stdout
-    reply = run_json("search", "search", "livello rosso temperatura", "-w", workspace)
-    assert "caldo.md" not in {hit["file"] for hit in reply["hits"]}
 
 
 def test_a_rebuilt_index_answers_as_before(workspace: Path) -> None:

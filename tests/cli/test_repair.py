@@ -39,7 +39,9 @@ def test_damaged_vectors_and_indexes_are_made_anew_with_the_same_results(workspa
     damaged = {"Vectors", "Keyword index (tantivy)", "Dense index (Chroma)"}
     code, reply = run(workspace, "doctor")
     assert code == 1
-    assert {name for name, state in states(reply).items() if state == "bad"} == damaged
+    bad = [one for one in reply["checks"] if one["state"] == "bad"]
+    assert {one["name"] for one in bad} == damaged
+    assert all("sextant rebuild" in one["found"] + one["remedy"] for one in bad)
     code, reply = run(workspace, "doctor", "--repair")
     assert (code, [name for name, state in states(reply).items() if state == "bad"]) == (0, [])
     assert found(workspace) == before != []
@@ -96,7 +98,9 @@ def test_damaged_texts_are_read_again_from_the_originals(workspace: Path) -> Non
         connection.execute("UPDATE texts SET text = x'00' WHERE document_key = (SELECT min(document_key) FROM texts)")
         connection.commit()
     code, reply = run(workspace, "doctor")
-    assert (code, states(reply)["Contents"]) == (1, "bad")
+    assert (code, states(reply)["Catalog"], states(reply)["Contents"]) == (1, "good", "bad")
+    [damaged] = [one["found"] for one in reply["checks"] if one["name"] == "Contents"]
+    assert "texts of 1 documents are missing or damaged: " in damaged
     code, reply = run(workspace, "doctor", "--repair")
     assert (code, [name for name, state in states(reply).items() if state == "bad"]) == (0, [])
     assert found(workspace) == before

@@ -17,17 +17,9 @@ from rag_engine.answering.bundle import read_bundle, write_bundle
 def kept(workspace: Path, tmp_path: Path) -> Path:
     """Return the bundle of an answer from the workspace."""
     path = tmp_path / "kept.zip"
-    words = [
-        "ask",
-        "Who orders the evacuation when the gauge at Milltown passes 4.5 metres?",
-        "-f",
-        "language=en",
-        "-k",
-        "3",
-        "--bundle",
-        str(path),
-    ]
-    result = CliRunner().invoke(app, [*words, "--workspace", str(workspace)])
+    question = "Who orders the evacuation when the gauge at Milltown passes 4.5 metres?"
+    options = ["-f", "language=en", "-k", "3", "--bundle", str(path), "--workspace", str(workspace)]
+    result = CliRunner().invoke(app, ["ask", question, *options])
     assert result.exit_code == 0
     assert "orders the evacuation" in result.stdout
     return path

@@ -11,8 +11,8 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 from cli.main import app as terminal
 from ingestion import acts as acts_package
 from ingestion.acts import documents, indexes, jobs, runs, sources
-from ingestion.acts.context import ActContext, open_context
+from ingestion.acts.context import ActContext
 from ingestion.acts.corrections import agree, correct
 from ingestion.acts.library import save_filters, saved_filters
 from ingestion.acts.people import audit_entries, exported_audit, list_people, set_role
@@ -35,14 +35,11 @@ from ingestion.records.source_store import SourceStore
 from ingestion.types.run import RunRequest
 from ingestion.types.source import ListedSource
 from ingestion.worker import work
-from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL, Person, PersonRole
-from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.messages import Message
 from rag_engine.storage.log import read_lines
 from tests.conftest import ROOT
-from tests.rag_engine.conftest import CountingEmbedder
 
 ADA = Person("Ada Lovelace (ada@example.org)", "ada@example.org", "admin")
 CURATOR = Person("Cyd (cyd@example.org)", "cyd@example.org", "curator")
@@ -68,9 +65,8 @@ def _public_acts() -> dict[str, Callable[..., Any]]:
 
 
 @pytest.fixture
-def context(tmp_path: Path) -> Iterator[ActContext]:
-    with closing(Engine(read_config(tmp_path / "workspace"), embedder=CountingEmbedder())) as engine:
-        yield replace(open_context(engine, ADA), start_worker=lambda _: None)
+def context(context: ActContext) -> ActContext:
+    return replace(context, person=ADA)
 
 
 def test_every_act_declares_its_least_role_and_checks_it() -> None:

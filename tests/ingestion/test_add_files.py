@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
@@ -21,7 +21,6 @@ from cli.doctor import examine
 from ingestion.add_files import FileOutcome, add_paths
 from ingestion.file_reading import FileReading
 from ingestion.sandbox.sandbox import Sandbox
-from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.retrieval.book_index_boost import match_index
@@ -33,13 +32,6 @@ FIRST = "The first edition of the plan names the river authority. " * 12
 SECOND = "The second edition of the plan names the fire service. " * 12
 THIRD = "The third edition of the plan names the mayor. " * 12
 HAZARDS = ("flood", "heatwave", "avalanche", "quake", "landslide", "drought", "storm", "volcano", "tsunami", "wildfire")
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    engine = Engine(read_config(tmp_path / "workspace"), embedder=CountingEmbedder())
-    yield engine
-    engine.close()
 
 
 @pytest.fixture
@@ -277,12 +269,6 @@ def test_two_files_that_were_edited_into_one_content_are_named_apart(engine: Eng
     assert engine.collection.stored_file(alike[1]).exists()
 
 
-def test_a_file_that_is_not_there_fails_alone(engine: Engine, folder: Path) -> None:
-    (folder / "good.txt").write_text(FIRST)
-    added = outcomes(add_paths([folder / "missing.txt", folder / "good.txt"], engine))
-    assert added == {"missing.txt": "failed", "good.txt": "indexed"}
-
-
 def test_a_wrong_description_ends_the_addition_before_its_first_file(engine: Engine, folder: Path) -> None:
     (folder / "a.txt").write_text(FIRST)
     (folder / "z").mkdir()
@@ -372,7 +358,8 @@ def test_the_index_of_a_book_leads_to_its_passages(engine: Engine, folder: Path)
     index = engine.collection.view().index
     found = match_index(index, "Who is named when there is an avalanche?", "en").passages
     assert {place.listing.entry for places in found.values() for place in places} == {"avalanche"}
-    assert any("avalanche plan" in child.text for child in engine.catalog.children(found).values())
+    passages = engine.catalog.children(found).values()
+    assert all(one.page <= 3 <= one.last_page and "avalanche plan" in one.text for one in passages)
 
 
 def test_files_are_read_side_by_side_and_indexed_in_order(

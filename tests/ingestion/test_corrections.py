@@ -238,15 +238,6 @@ def test_while_another_process_writes_the_title_is_shown_and_the_worker_makes_it
     assert context.engine.collection.sparse().search("Quayside", "", 5)
 
 
-def test_the_dense_index_describes_the_document_anew_at_the_next_change(context: ActContext, folder: Path) -> None:
-    corrections.correct(context, {"own.md": {"authority": ["Port of Valletta"]}}, ADA)
-    (folder / "more.md").write_text("# Marina\n\n" + "The marina has other rules than the harbour. " * 20, "utf-8")
-    documents.add_files(context, [folder / "more.md"])
-    dense = context.engine.collection.dense()
-    kept = dense._collection.get(where={"document": of(context, "own.md").key})  # type: ignore[attr-defined]
-    assert {one["issuing_authority"] for one in kept["metadatas"]} == {"Port of Valletta"}
-
-
 @pytest.mark.parametrize("name", ["own.md", "list:A1"])
 def test_erasing_a_document_forgets_what_was_corrected_of_it(context: ActContext, name: str) -> None:
     corrections.agree(context, [name], ADA)

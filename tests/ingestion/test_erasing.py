@@ -52,6 +52,7 @@ from rag_engine.types.answer import Answer
 from rag_engine.types.evidence import Evidence
 from tests.ingestion.documents import pdf
 from tests.ingestion.left_behind import files_holding, forms
+from tests.present import present
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.raw_records import raw_records
 from tests.threads import join_threads
@@ -110,9 +111,7 @@ def asked(engine: Engine, question: str) -> Answer:
 
 def conversed(workspace: Path, question: str, answer: Answer) -> Conversation:
     """Return a conversation of one question and its answer."""
-    ended = end_turn(workspace, begin_turn(workspace, new_id(), question), reply_of(answer))
-    assert ended is not None
-    return ended
+    return present(end_turn(workspace, begin_turn(workspace, new_id(), question), reply_of(answer)))
 
 
 def kill(workspace: Path, step: str) -> None:
@@ -187,10 +186,8 @@ def test_an_answer_that_is_being_written_keeps_of_an_erased_document_what_an_ans
         # Neither was there when the erasure looked.
         held = raw_records(workspace, "conversation"), raw_records(workspace, "notebook")
         assert [any(word in str(one) for word in WORDS) for one in held] == [not redact] * 2
-        conversation = read_conversation(workspace, id)
-        assert conversation is not None
-        reply = conversation.turns[0].reply
-        assert reply is not None
+        conversation = present(read_conversation(workspace, id))
+        reply = present(conversation.turns[0].reply)
         own = [source.text for source in reply.sources if source.file == "own.md"]
         assert own == (
             [] if redact else [" … ".join(sorted({one.quote for one in reply.citations if one.file == "own.md"}))]
@@ -302,12 +299,10 @@ def test_no_run_keeps_the_title_of_the_document_that_it_was_at(workspace: Path) 
         for id in (done, paused, running):
             context.jobs.beat(id, Progress(1, 3, 0, 0, "The ylang statute", "indexing"))
         assert context.jobs.finish(done, "done", []).progress is None
-        stopped = context.jobs.finish(paused, "paused", []).progress
-        assert stopped is not None
+        stopped = present(context.jobs.finish(paused, "paused", []).progress)
         assert (stopped.done, stopped.current) == (1, "")
         context.jobs.cancel(paused)
-        cancelled = context.jobs.find(paused)
-        assert cancelled is not None
+        cancelled = present(context.jobs.find(paused))
         assert (cancelled.status, cancelled.progress) == ("cancelled", None)
         grounded = context.jobs.queue("ground", {})
         context.jobs.finish(

@@ -1,12 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
-
 import pytest
 
-from ingestion.acts.context import ActContext, open_context
+from ingestion.acts.context import ActContext
 from ingestion.acts.library import (
     choose_columns,
     chosen_columns,
@@ -14,19 +10,9 @@ from ingestion.acts.library import (
     save_filters,
     saved_filters,
 )
-from rag_engine.config import read_config
-from rag_engine.conversations.person import LOCAL
-from rag_engine.engine import Engine
 from rag_engine.errors import InputError
-from tests.rag_engine.conftest import CountingEmbedder
 
 FLOODS = {"hazard": ("Flood",), "year": ("2015-2020",)}
-
-
-@pytest.fixture
-def context(tmp_path: Path) -> Iterator[ActContext]:
-    with closing(Engine(read_config(tmp_path), embedder=CountingEmbedder())) as engine:
-        yield open_context(engine, LOCAL)
 
 
 def test_columns_are_those_last_chosen(context: ActContext) -> None:

@@ -8,9 +8,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -18,19 +18,17 @@ import pytest
 import sqlalchemy as sql
 
 from ingestion import workspace as folders
-from ingestion.acts.context import ActContext, local_person, open_context
+from ingestion.acts.context import ActContext
 from ingestion.acts.documents import add_files, erase, ground, queue_erasure, queue_uploads
 from ingestion.acts.jobs import control
 from ingestion.acts.sources import add_own_files, queue_removal
 from ingestion.jobs.process import ensure_worker, follow
 from ingestion.jobs.queue import DEAD_AFTER_SECONDS, Job, JobQueue
 from ingestion.jobs.uploads import keep_upload, remove_leftovers
-from ingestion.records.source_store import SourceStore
 from ingestion.types.run import Progress
 from ingestion.types.source import ListedSource
 from ingestion.worker import work
 from rag_engine.config import read_config
-from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError, WorkspaceError
 from rag_engine.messages import Message
@@ -41,6 +39,7 @@ from rag_engine.storage.erase_document import Erasure
 from rag_engine.storage.index_entries import IndexedEntry, replace_index
 from rag_engine.types.document import DocumentRecord
 from tests.conftest import ROOT
+from tests.present import present
 from tests.rag_engine.conftest import CountingEmbedder
 
 HARBOUR = "Rules of the harbour. The harbour master keeps the rules."
@@ -71,15 +70,9 @@ def await_job(jobs: JobQueue, condition: Callable[[Job], bool], seconds: float =
     return job
 
 
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    engine = Engine(read_config(tmp_path / "workspace"), embedder=CountingEmbedder())
-    yield engine
-    engine.close()
-
-
-def test_an_addition_and_a_removal_are_carried_out_in_order(engine: Engine, small_documents: Path) -> None:
-    jobs = JobQueue(engine.catalog)
+def test_an_addition_and_a_removal_are_carried_out_in_order(
+    engine: Engine, jobs: JobQueue, small_documents: Path
+) -> None:
     jobs.queue("add", {"paths": [str(small_documents)]})
     assert work(engine) == 1
     [done] = jobs.latest()
@@ -92,9 +85,8 @@ def test_an_addition_and_a_removal_are_carried_out_in_order(engine: Engine, smal
 
 
 def test_an_erasure_whose_worker_was_killed_before_it_could_say_so_is_done(
-    engine: Engine, small_documents: Path
+    engine: Engine, jobs: JobQueue, small_documents: Path
 ) -> None:
-    jobs = JobQueue(engine.catalog)
     jobs.queue("add", {"paths": [str(small_documents)]})
     work(engine)
     record = engine.collection.documents()[0]
@@ -107,9 +99,8 @@ def test_an_erasure_whose_worker_was_killed_before_it_could_say_so_is_done(
 
 
 def test_a_title_neither_blocks_a_deletion_nor_is_deleted_for_the_document_it_names(
-    engine: Engine, tmp_path: Path
+    engine: Engine, context: ActContext, tmp_path: Path
 ) -> None:
-    context = replace(open_context(engine, local_person()), start_worker=lambda _: None)
     rules, other = tmp_path / "rules.md", tmp_path / "other.md"
     rules.write_text("# Rules\n\n" + "The harbour has rules. " * 20)
     other.write_text(f"# {rules}\n\n" + "The bay has none. " * 20)
@@ -135,15 +126,12 @@ def test_a_second_upload_of_a_name_is_a_document_of_its_own_and_nothing_stays_be
     assert JobQueue(engine.catalog).latest()[0].message == ""
 
 
-def test_an_upload_that_replaces_a_document_is_its_new_version(engine: Engine) -> None:
+def test_an_upload_that_replaces_a_document_is_its_new_version(engine: Engine, context: ActContext) -> None:
     upload(engine, "rules.txt", "The first edition of the rules. " * 20)
     work(engine)
     [former] = engine.collection.documents()
-    queue_uploads(
-        ActContext(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, lambda _: None),
-        [("rules 2.txt", io.BytesIO(b"The second edition of the rules. " * 20))],
-        replaces=former.source,
-    )
+    second = ("rules 2.txt", io.BytesIO(b"The second edition of the rules. " * 20))
+    queue_uploads(context, [second], replaces=former.source)
     work(engine)
     assert [one.file for one in engine.collection.documents()] == ["rules.txt", "rules 2.txt"]
     assert {hit.document.file for hit in engine.search("edition of the rules").hits} == {"rules 2.txt"}
@@ -151,9 +139,9 @@ def test_an_upload_that_replaces_a_document_is_its_new_version(engine: Engine) -
     assert "rules.txt" in {hit.document.file for hit in before}
 
 
-def test_a_job_that_got_somewhere_before_its_worker_was_killed_has_all_its_attempts_again(engine: Engine) -> None:
-    jobs = JobQueue(engine.catalog)
-    context = ActContext(engine, SourceStore(engine.catalog), jobs, LOCAL, lambda _: None)
+def test_a_job_that_got_somewhere_before_its_worker_was_killed_has_all_its_attempts_again(
+    engine: Engine, context: ActContext, jobs: JobQueue
+) -> None:
     add_own_files(context, [(f"{name}.txt", io.BytesIO(name.encode() * 200)) for name in ("rules ", "plans ")])
     # Too short for a heartbeat.
     jobs.queue("run", {"phases": ["licence"]})
@@ -183,9 +171,8 @@ def test_an_upload_that_could_not_be_indexed_is_kept_and_the_job_says_where(tmp_
     engine.close()
 
 
-def test_what_a_killed_worker_left_of_an_upload_is_removed_and_what_waits_stays(engine: Engine) -> None:
+def test_what_a_killed_worker_left_of_an_upload_is_removed_and_what_waits_stays(engine: Engine, jobs: JobQueue) -> None:
     done, waiting = upload(engine, "done.txt", "Done."), upload(engine, "waiting.txt", "Waiting.")
-    jobs = JobQueue(engine.catalog)
     result = {"path": f"{done.parent.name}/done.txt", "status": "indexed"}
     jobs.finish(jobs.latest()[1].id, "done", [result])
     remove_leftovers(engine.config.workspace, jobs)
@@ -193,8 +180,7 @@ def test_what_a_killed_worker_left_of_an_upload_is_removed_and_what_waits_stays(
     assert waiting.exists()
 
 
-def test_a_job_waits_while_another_process_writes(engine: Engine, small_documents: Path) -> None:
-    jobs = JobQueue(engine.catalog)
+def test_a_job_waits_while_another_process_writes(engine: Engine, jobs: JobQueue, small_documents: Path) -> None:
     jobs.queue("add", {"paths": [str(small_documents)]})
     with ThreadPoolExecutor(1) as pool:
         with write_lock(engine.config.workspace):
@@ -206,8 +192,9 @@ def test_a_job_waits_while_another_process_writes(engine: Engine, small_document
     assert [one["status"] for one in jobs.latest()[0].results] == ["indexed"] * 3
 
 
-def test_a_job_that_waits_for_another_process_can_be_cancelled(engine: Engine, small_documents: Path) -> None:
-    jobs = JobQueue(engine.catalog)
+def test_a_job_that_waits_for_another_process_can_be_cancelled(
+    engine: Engine, jobs: JobQueue, small_documents: Path
+) -> None:
     id = jobs.queue("add", {"paths": [str(small_documents)]})
     with write_lock(engine.config.workspace), ThreadPoolExecutor(1) as pool:
         worked = pool.submit(work, engine)
@@ -217,8 +204,7 @@ def test_a_job_that_waits_for_another_process_can_be_cancelled(engine: Engine, s
     assert jobs.latest()[0].status == "cancelled"
 
 
-def test_a_job_that_cannot_be_done_fails_with_its_reason_and_the_next_goes_on(engine: Engine) -> None:
-    jobs = JobQueue(engine.catalog)
+def test_a_job_that_cannot_be_done_fails_with_its_reason_and_the_next_goes_on(engine: Engine, jobs: JobQueue) -> None:
     jobs.queue("erase", {"documents": ["ffffffffffff"]})
     jobs.queue("add", {"paths": ["/nowhere/at/all.pdf"]})
     assert work(engine) == 2
@@ -228,15 +214,13 @@ def test_a_job_that_cannot_be_done_fails_with_its_reason_and_the_next_goes_on(en
     assert second.results[0]["status"] == "failed"
 
 
-def test_a_waiting_job_can_be_cancelled(engine: Engine) -> None:
-    jobs = JobQueue(engine.catalog)
+def test_a_waiting_job_can_be_cancelled(engine: Engine, jobs: JobQueue) -> None:
     jobs.cancel(jobs.queue("add", {"paths": ["/nowhere"]}))
     assert work(engine) == 0
     assert jobs.latest()[0].status == "cancelled"
 
 
-def test_a_running_job_learns_that_it_is_cancelled_and_shows_how_far_it_is(engine: Engine) -> None:
-    jobs = JobQueue(engine.catalog)
+def test_a_running_job_learns_that_it_is_cancelled_and_shows_how_far_it_is(engine: Engine, jobs: JobQueue) -> None:
     job = jobs.queue("add", {"paths": []})
     jobs.next()
     progress = Progress(1, 4, 100, 900, "plan.pdf")
@@ -248,8 +232,7 @@ def test_a_running_job_learns_that_it_is_cancelled_and_shows_how_far_it_is(engin
     assert asdict(now.progress or Progress(0, 0, 0, 0, "")) == asdict(progress)
 
 
-def test_a_job_whose_worker_died_is_taken_up_again(engine: Engine, small_documents: Path) -> None:
-    jobs = JobQueue(engine.catalog)
+def test_a_job_whose_worker_died_is_taken_up_again(engine: Engine, jobs: JobQueue, small_documents: Path) -> None:
     jobs.queue("add", {"paths": [str(small_documents)]})
     jobs.next()
     assert jobs.next() is None
@@ -260,8 +243,9 @@ def test_a_job_whose_worker_died_is_taken_up_again(engine: Engine, small_documen
     assert jobs.latest()[0].status == "done"
 
 
-def test_a_job_that_breaks_its_worker_over_and_over_is_not_tried_again(engine: Engine, small_documents: Path) -> None:
-    jobs = JobQueue(engine.catalog)
+def test_a_job_that_breaks_its_worker_over_and_over_is_not_tried_again(
+    engine: Engine, jobs: JobQueue, small_documents: Path
+) -> None:
     jobs.queue("add", {"paths": [str(small_documents)]})
     for _ in range(7):
         assert jobs.next() is not None
@@ -279,14 +263,14 @@ def without_reader(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("without_reader")
-def test_a_knowledge_base_that_is_paused_keeps_what_is_done_and_goes_on(engine: Engine, small_documents: Path) -> None:
-    jobs = JobQueue(engine.catalog)
+def test_a_knowledge_base_that_is_paused_keeps_what_is_done_and_goes_on(
+    engine: Engine, context: ActContext, jobs: JobQueue, small_documents: Path
+) -> None:
     jobs.queue("add", {"paths": [str(small_documents)]})
     work(engine)
     document = engine.collection.documents()[0]
     listed = [IndexedEntry(term, "", "terms.csv", 1, 0, 60) for term in ("plan", "authority", "maps")]
     replace_index(engine.catalog, "terms.csv", {document.key: listed})
-    context = ActContext(engine, SourceStore(engine.catalog), jobs, LOCAL, lambda _: None)
     queued = ground(context)
     assert ground(context).id == queued.id, "one at a time"
     jobs.pause(queued.id)
@@ -302,14 +286,14 @@ def test_a_knowledge_base_that_is_paused_keeps_what_is_done_and_goes_on(engine: 
     assert jobs.latest()[0].results[0]["kept"] == 3
 
 
-def test_a_knowledge_base_needs_an_index(engine: Engine) -> None:
-    context = ActContext(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, lambda _: None)
+def test_a_knowledge_base_needs_an_index(context: ActContext) -> None:
     with pytest.raises(InputError, match="No document of the collection has an index"):
         ground(context)
 
 
-def test_an_error_that_nobody_foresaw_fails_its_job_and_leaves_the_next_to_a_new_worker(engine: Engine) -> None:
-    jobs = JobQueue(engine.catalog)
+def test_an_error_that_nobody_foresaw_fails_its_job_and_leaves_the_next_to_a_new_worker(
+    engine: Engine, jobs: JobQueue
+) -> None:
     jobs.queue("fly", {})
     jobs.queue("add", {"paths": []})
     with pytest.raises(KeyError, match="fly"):
@@ -368,8 +352,9 @@ def test_a_worker_that_is_asked_to_end_holds_nothing_against_what_it_was_at(
     engine.close()
 
 
-def test_a_worker_takes_up_nothing_when_the_server_it_was_started_beside_is_gone(engine: Engine) -> None:
-    jobs = JobQueue(engine.catalog)
+def test_a_worker_takes_up_nothing_when_the_server_it_was_started_beside_is_gone(
+    engine: Engine, jobs: JobQueue
+) -> None:
     jobs.queue("add", {"paths": []})
     command = [sys.executable, "-m", "ingestion.worker", str(engine.config.workspace), "999999"]
     subprocess.run(command, cwd=ROOT, check=True, timeout=60)
@@ -383,27 +368,22 @@ def test_a_paused_job_waits_and_goes_on_when_it_is_resumed(tmp_path: Path) -> No
     jobs.pause(id)
     assert (jobs.next(), jobs.latest()[0].status) == (None, "paused")
     jobs.resume(id)
-    job = jobs.next()
-    assert job is not None
+    present(jobs.next())
     jobs.pause(id)
     assert jobs.beat(id, None) == "pause"
     jobs.finish(id, "paused", [])
     jobs.resume(id)
-    resumed = jobs.next()
-    assert resumed is not None
+    resumed = present(jobs.next())
     assert (resumed.id, resumed.signal) == (id, "")
     jobs.cancel(id)
     assert jobs.beat(id, None) == "cancel"
     catalog.close()
 
 
-def test_a_deletion_can_be_undone_until_the_work_has_begun(engine: Engine) -> None:
+def test_a_deletion_can_be_undone_until_the_work_has_begun(engine: Engine, context: ActContext) -> None:
     upload(engine, "rules.txt", HARBOUR)
     work(engine)
     [record] = engine.collection.documents()
-    context = ActContext(
-        engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, start_worker=lambda _: None
-    )
     with ThreadPoolExecutor() as pool:
         job = queue_erasure(context, [record.source], undo_seconds=60)
         ended = pool.submit(work, engine)
@@ -414,16 +394,15 @@ def test_a_deletion_can_be_undone_until_the_work_has_begun(engine: Engine) -> No
     assert engine.collection.documents() == [record]
 
 
-def test_one_undo_keeps_all_documents_of_a_deletion_and_without_it_all_are_gone(engine: Engine) -> None:
+def test_one_undo_keeps_all_documents_of_a_deletion_and_without_it_all_are_gone(
+    engine: Engine, context: ActContext
+) -> None:
     for name in ("harbour.txt", "dyke.txt"):
         upload(engine, name, f"{HARBOUR} It is the {name}.")
     work(engine)
     kept = engine.collection.documents()
     sources = [one.source for one in kept]
     assert len(sources) == 2
-    context = ActContext(
-        engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, start_worker=lambda _: None
-    )
     control(context, "cancel", queue_erasure(context, sources, undo_seconds=60).id)
     work(engine)
     assert engine.collection.documents() == kept
@@ -435,13 +414,10 @@ def test_one_undo_keeps_all_documents_of_a_deletion_and_without_it_all_are_gone(
     assert not engine.collection.documents()
 
 
-def test_a_deletion_of_several_goes_on_past_one_that_is_refused(engine: Engine) -> None:
+def test_a_deletion_of_several_goes_on_past_one_that_is_refused(engine: Engine, context: ActContext) -> None:
     for name in ("harbour.txt", "dyke.txt"):
         upload(engine, name, f"{HARBOUR} It is the {name}.")
     work(engine)
-    context = ActContext(
-        engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, start_worker=lambda _: None
-    )
     first, second = (one.source for one in engine.collection.documents())
     queue_erasure(context, [first, second])
     erase(context, first)
@@ -452,12 +428,9 @@ def test_a_deletion_of_several_goes_on_past_one_that_is_refused(engine: Engine) 
     assert not engine.collection.documents()
 
 
-def test_the_removal_of_sources_can_be_undone_until_the_work_has_begun(engine: Engine) -> None:
+def test_the_removal_of_sources_can_be_undone_until_the_work_has_begun(engine: Engine, context: ActContext) -> None:
     upload(engine, "rules.txt", HARBOUR)
     work(engine)
-    context = ActContext(
-        engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, start_worker=lambda _: None
-    )
     context.store.add(
         [ListedSource(code, f"https://example.org/{code}", origin=Message("by hand")) for code in ("A1", "A2")]
     )
@@ -480,10 +453,11 @@ def has_beaten_since(last: float, job: Job) -> bool:
     return job.heartbeat != last
 
 
-def test_a_deletion_that_has_begun_is_not_called_cancelled(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deletion_that_has_begun_is_not_called_cancelled(
+    engine: Engine, jobs: JobQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
     upload(engine, "rules.txt", HARBOUR)
     work(engine)
-    jobs = JobQueue(engine.catalog)
     id = jobs.queue("erase", {"documents": [engine.collection.documents()[0].source]})
     erase = engine.writer.erase
 

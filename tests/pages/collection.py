@@ -1,11 +1,13 @@
 """A small collection for the tests of the pages, indexed with the real encoder."""
 
 import json
+from contextlib import closing
 from pathlib import Path
 
-from ingestion.add_files import add_paths
+from ingestion.add_files import FileOutcome, add_paths
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
+from rag_engine.types.document import DocumentRecord
 
 HOSTILE_TITLE = "<script>alert(1)</script> ![x](http://evil.example/x.png) $\\alpha$ :material/home:"
 
@@ -57,7 +59,18 @@ def build_collection(workspace: Path, folder: Path) -> None:
         (folder / name).write_text(text, encoding="utf-8")
         lines.append(json.dumps({"file": name, **metadata}))
     (folder / "metadata.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    engine = open_engine(read_config(workspace))
-    added = add_paths([folder], engine)
-    engine.close()
-    assert [one.status for one in added] == ["indexed"] * len(_DOCUMENTS), added
+    assert len(index_files(workspace, folder)) == len(_DOCUMENTS)
+
+
+def index_files(workspace: Path, *paths: Path) -> list[FileOutcome]:
+    """Add files to a workspace, all of which are indexed, and leave nothing open."""
+    with closing(open_engine(read_config(workspace))) as engine:
+        added = add_paths(paths, engine)
+    assert {one.status for one in added} == {"indexed"}, added
+    return added
+
+
+def documents_of(workspace: Path) -> dict[str, DocumentRecord]:
+    """Return the documents of a workspace by their files."""
+    with closing(open_engine(read_config(workspace))) as engine:
+        return {one.file: one for one in engine.collection.documents()}

@@ -1,7 +1,6 @@
 """The page for questions, over a small real collection."""
 
 import json
-import re
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -28,17 +27,13 @@ from rag_engine.conversations.store import (
     restore_conversation,
 )
 from rag_engine.errors import InputError
-from tests.pages.conftest import Start
+from tests.pages.conftest import Start, texts
 from tests.pages.conversations import citing_two, converse, listing
+from tests.present import present
 from tests.rag_engine.backends.scripted_server import Reply
 from tests.rag_engine.backends.test_openai import serving_model, words
 from tests.rag_engine.conversations.test_store import REPLY
 from tests.threads import join_threads
-
-
-def texts(app: AppTest) -> str:
-    kinds = (app.markdown, app.caption, app.header, app.subheader, app.info, app.error, app.toast)
-    return "\n".join(str(one.value) for kind in kinds for one in kind)
 
 
 def questions(app: AppTest) -> list[str]:
@@ -57,9 +52,7 @@ def answered(app: AppTest) -> AppTest:
 
 def opened(app: AppTest, workspace: Path) -> Conversation:
     """Return the conversation in the page's address."""
-    found = read_conversation(workspace, app.query_params["conversation"])
-    assert found is not None
-    return found
+    return present(read_conversation(workspace, app.query_params["conversation"]))
 
 
 def test_an_empty_collection_points_to_the_library_and_no_question_is_to_be_rephrased(
@@ -126,8 +119,7 @@ def test_an_answer_that_the_server_left_unfinished_says_so_and_can_be_asked_agai
 
     answered(app.button(key=f"{turn_key(begun, 0)} again").click().run())
     assert "six years" in texts(app)
-    stored = read_conversation(collection, begun.id)
-    assert stored is not None
+    stored = present(read_conversation(collection, begun.id))
     assert len(stored.turns) == 1
 
 
@@ -189,17 +181,6 @@ def test_a_recipe_of_a_paper_and_variety_can_be_chosen(start: Start, collection:
     app = ask(app, "How long does a local flood plan remain valid?")
     assert not app.exception
     assert "3 of 3 documents are not cut as the recipe" in texts(app)
-
-
-def test_a_hostile_document_is_only_text(start: Start, collection: Path) -> None:
-    app = ask(start(collection), "What do the harbour cranes of Rotterdam lift?")
-
-    assert not app.exception
-    shown = [one for one in texts(app).splitlines() if "Rotterdam" in one or "evil" in one]
-    assert shown
-    for line in shown:
-        unescaped = re.sub(r"\\.|:small\[]|:[a-z-]+-badge\[|:green-background\[|:material/\w+:", "", line)
-        assert not re.search(r"[<>$!]|]\(|//|www\.|:\w", unescaped.replace("](#answer-", "")), line
 
 
 def test_a_deleted_conversation_leaves_the_list(start: Start, collection: Path) -> None:
@@ -328,8 +309,7 @@ def test_a_follow_up_is_asked_in_full_and_can_be_asked_as_it_is_written(start: S
 
     assert not app.exception
     assert "Searched for: “And in Ireland" in texts(app)
-    latest = read_conversation(collection, list_conversations(collection)[0].id)
-    assert latest is not None
+    latest = present(read_conversation(collection, list_conversations(collection)[0].id))
     turns = latest.turns
     assert [(turn.question, bool(turn.rewritten)) for turn in turns[1:]] == [
         ("And in Ireland?", True),
@@ -358,8 +338,7 @@ def test_five_hundred_turns_are_kept_and_the_latest_are_drawn(start: Start, coll
     assert escape_paragraphs("Question 487?") in texts(app)
     assert escape_paragraphs("Question 486?") not in texts(app)
 
-    stored = read_conversation(collection, begun.id)
-    assert stored is not None
+    stored = present(read_conversation(collection, begun.id))
     assert stored.turns[:500] == long.turns
     assert stored.turns[500].reply is not None
     delete_conversation(collection, begun.id)

@@ -11,8 +11,8 @@ from ingestion.tools import open_tools
 from ingestion.types.run import RunRequest
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
-from tests.pages.conftest import Start
-from tests.pages.test_ask import ask, texts
+from tests.pages.conftest import Start, texts
+from tests.pages.test_ask import ask
 from tests.portal.texts import FLOOD, FLOOD_REVISED
 
 

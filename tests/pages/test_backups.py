@@ -14,8 +14,8 @@ from pages._shared import resources
 from pages._shared.markdown import escape
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
-from tests.pages.conftest import Start
-from tests.pages.test_admin import admin, words
+from tests.pages.conftest import Start, texts
+from tests.pages.test_admin import admin
 from tests.pages.test_interface_language import browser
 
 pytestmark = pytest.mark.usefixtures("idle")
@@ -24,11 +24,11 @@ pytestmark = pytest.mark.usefixtures("idle")
 def test_an_admin_has_a_backup_made_and_takes_it_away(start: Start, own: Path) -> None:
     app = admin(start(own), "backups")
     assert [one.value for one in app.info] == ["No backup has been made yet."]
-    assert str(folders.backups(own)) in words(app)
-    assert "The server's administrator restores a backup" in words(app)
+    assert str(folders.backups(own)) in texts(app)
+    assert "The server's administrator restores a backup" in texts(app)
 
     app.button(key="make backup").click().run()
-    assert "**Backing up the workspace** · waiting" in words(app)
+    assert "**Backing up the workspace** · waiting" in texts(app)
     with closing(open_engine(read_config(own))) as engine:
         assert [job.kind for job in JobQueue(engine.catalog).latest()] == ["backup"]
         work(engine)
@@ -40,7 +40,7 @@ def test_an_admin_has_a_backup_made_and_takes_it_away(start: Start, own: Path) -
     [download] = app.get("download_button")
     assert download.proto.label == f"Download {file.name}"
     app = app.switch_page("pages/library.py").run()
-    assert escape(f"{file.name}: 3 documents") in words(app)
+    assert escape(f"{file.name}: 3 documents") in texts(app)
 
 
 def draw_deletion(name: str) -> None:

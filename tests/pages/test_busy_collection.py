@@ -18,6 +18,7 @@ from tests.conftest import ROOT
 from tests.pages.conftest import Start
 from tests.pages.test_ask import answered
 from tests.pages.test_interface_language import browser
+from tests.present import present
 
 QUESTION = "How long does a local flood plan remain valid?"
 _WRITING = """
@@ -44,7 +45,7 @@ def pausing(pulse, stoppable=worker._stoppable):
         move(done, total, name)
         if done and not paused:
             paused.append(done)
-            print("in the midst", flush=True)
+            print("writing", flush=True)
             sys.stdin.read()
     return moved
 
@@ -55,15 +56,13 @@ with closing(open_engine(read_config(Path(sys.argv[1])))) as engine:
 
 
 @contextmanager
-def written_by_another(workspace: Path) -> Iterator[int]:
-    """Have another process write the collection; yield its number."""
-    command = [sys.executable, "-c", _WRITING, str(workspace)]
+def another(workspace: Path, code: str = _WRITING) -> Iterator[subprocess.Popen[str]]:
+    """Yield another process once it has begun to write the collection; its input ends afterwards."""
+    command = [sys.executable, "-c", code, str(workspace)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
-        assert process.stdout is not None
-        assert process.stdin is not None
-        assert process.stdout.readline() == "writing\n"
-        yield process.pid
-        process.stdin.close()
+        assert present(process.stdout).readline() == "writing\n"
+        yield process
+        present(process.stdin).close()
 
 
 def captions(app: AppTest) -> str:
@@ -75,10 +74,10 @@ def chips(app: AppTest, turn: int) -> str:
 
 
 def test_questions_are_answered_while_another_process_writes(start: Start, own: Path) -> None:
-    with written_by_another(own) as process:
+    with another(own) as process:
         app = start(own)
         assert "The collection is being changed, since" in captions(app)
-        assert f"(process {process})" in captions(app)
+        assert f"(process {process.pid})" in captions(app)
         app = answered(app.chat_input[0].set_value(QUESTION).run())
         assert not app.exception
         assert not app.error
@@ -99,11 +98,7 @@ def test_a_question_before_an_addition_has_begun_says_so_beside_its_documents(st
 
 
 def test_a_writer_that_was_killed_is_none_any_more(own: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", _WRITING, str(own)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
-    ) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
+    with another(own) as process:
         assert find_writer(own) is not None
         process.kill()
     assert (own / "writer.json").exists()
@@ -112,11 +107,11 @@ def test_a_writer_that_was_killed_is_none_any_more(own: Path) -> None:
 
 @pytest.mark.parametrize("page", ["library", "admin"])
 def test_the_library_and_the_admin_page_work_and_say_who_writes(start: Start, own: Path, page: str) -> None:
-    with written_by_another(own) as process:
+    with another(own) as process:
         app = start(own).switch_page(f"pages/{page}.py").run()
         assert not app.exception
         assert not app.error
-        assert f"(process {process})" in captions(app)
+        assert f"(process {process.pid})" in captions(app)
 
 
 def test_an_addition_that_waits_for_the_writer_says_so_in_the_language(
@@ -133,8 +128,7 @@ def test_an_addition_that_waits_for_the_writer_says_so_in_the_language(
     ).message
     queue = JobQueue(resources.engine().catalog)
     queue.queue("add", {"paths": ["plan.pdf"]})
-    job = queue.next()
-    assert job is not None
+    job = present(queue.next())
     queue.beat(job.id, Progress(0, 0, 0, 0, waits))
 
     app.switch_page("pages/library.py").run()
@@ -149,12 +143,7 @@ def test_the_old_index_answers_while_a_new_one_is_made(start: Start, own: Path) 
     catalog, generation = resources.engine().catalog, resources.engine().collection.generation
     before = generation()
     job = JobQueue(catalog).queue("rebuild", {"encode": False})
-    command = [sys.executable, "-c", _REBUILDING, str(own)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
-        assert process.stdout is not None
-        assert process.stdin is not None
-        assert process.stdout.readline() == "in the midst\n"
-
+    with another(own, _REBUILDING) as process:
         app = answered(app.chat_input[0].set_value(QUESTION).run())
         assert not app.error
         assert any("six years" in one.value for one in app.markdown)
@@ -166,10 +155,9 @@ def test_the_old_index_answers_while_a_new_one_is_made(start: Start, own: Path) 
         assert any("Rebuilding the indexes" in one.value for one in app.markdown)
         assert generation() == before
 
-        process.stdin.close()
+        present(process.stdin).close()
         assert process.wait(60) == 0
-    done = JobQueue(catalog).find(job)
-    assert done is not None
+    done = present(JobQueue(catalog).find(job))
     assert done.status == "done"
     assert generation() != before
     app = answered(app.switch_page("pages/ask.py").run().chat_input[0].set_value(QUESTION).run())

@@ -8,15 +8,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages._ask.answer import cited_place, index_entries
-from pages._ask.turn_key import turn_key
-from rag_engine.config import read_config
 from rag_engine.conversations import store
 from rag_engine.conversations.reply import Reply, ShownLink, ShownSource
-from rag_engine.engine import open_engine
-from tests.pages.collection import HOSTILE_TITLE
-from tests.pages.conftest import Start
+from tests.pages.collection import HOSTILE_TITLE, documents_of
+from tests.pages.conftest import Start, texts
 from tests.pages.conversations import converse
-from tests.pages.test_ask import texts
 from tests.rag_engine.conversations.test_store import CITATION, REPLY, SOURCE
 
 ARTICLE = replace(
@@ -33,9 +29,7 @@ ARTICLE = replace(
 @pytest.fixture
 def shown(start: Start, collection: Path) -> Callable[[ShownSource], AppTest]:
     """Return the page with an answer that rests on this source, a document of the collection."""
-    engine = open_engine(read_config(collection))
-    [document] = [one for one in engine.collection.documents() if one.file == "flood-act.txt"]
-    engine.close()
+    document = documents_of(collection)["flood-act.txt"]
 
     def show(source: ShownSource) -> AppTest:
         linked = tuple(replace(one, document_id=document.document_id) for one in source.linked)
@@ -52,34 +46,6 @@ def test_a_source_is_shown_as_it_is_cited(shown: Callable[[ShownSource], AppTest
     assert not app.exception
     assert "**Article 9 \\(3\\)** · Flood Directive" in texts(app)
     assert ":gray[Chapter II › Flood maps]" in texts(app)
-
-
-def test_why_a_source_was_found_is_drawn_once_it_is_opened(
-    shown: Callable[[ShownSource], AppTest], collection: Path
-) -> None:
-    app = shown(ARTICLE)
-    listed = "Listed in the index under “maps\\, publication of”"
-    assert "Why this source" in [one.label for one in app.expander]
-    assert listed not in texts(app)
-
-    conversation = store.read_conversation(collection, app.query_params["conversation"])
-    assert conversation is not None
-    app.session_state[f"{turn_key(conversation, 0)} source {ARTICLE.n} why"] = True
-    app.run()
-
-    assert listed in texts(app)
-
-
-def test_what_a_source_refers_to_opens_with_its_text_and_its_page(shown: Callable[[ShownSource], AppTest]) -> None:
-    app = shown(ARTICLE)
-    assert "Definitions for this Act." in "".join(str(one.value) for one in app.text)
-    before = len(app.get("image"))
-
-    [toggle] = [one for one in app.toggle if "link" in str(one.key)]
-    toggle.set_value(True).run()
-
-    assert not app.exception
-    assert len(app.get("image")) == before + 1
 
 
 def test_a_source_without_sections_shows_nothing_more_than_before(shown: Callable[[ShownSource], AppTest]) -> None:

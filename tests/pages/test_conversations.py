@@ -5,14 +5,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Caption
 
-from pages._ask.turn_key import turn_key
 from pages._shared import resources
 from rag_engine.conversations.recording import AnswerPart
-from rag_engine.conversations.reply import failed_reply
 from rag_engine.conversations.store import (
     Conversation,
     Turn,
@@ -22,19 +19,13 @@ from rag_engine.conversations.store import (
     restore_conversation,
 )
 from rag_engine.engine import Engine
-from rag_engine.messages import Message
-from tests.pages.conftest import Start
-from tests.pages.conversations import converse, listing
-from tests.pages.test_ask import answered, opened, texts
+from tests.pages.conftest import Start, texts
+from tests.pages.conversations import listing
+from tests.pages.test_ask import answered
 from tests.present import present
 from tests.rag_engine.conversations.test_store import REPLY
 
 LASTS = "How long does a local flood plan remain valid?"
-
-
-@pytest.fixture
-def workspace(own: Path) -> Path:
-    return own
 
 
 def kept(workspace: Path, question: str, days: float = 0) -> Conversation:
@@ -57,11 +48,11 @@ def listed(app: AppTest) -> list[str]:
     return drawn
 
 
-def test_conversations_stand_under_their_days_and_a_pinned_one_above_them(start: Start, workspace: Path) -> None:
+def test_conversations_stand_under_their_days_and_a_pinned_one_above_them(start: Start, own: Path) -> None:
     for question, days in (("Dykes", 0), ("Dunes", 1), ("Locks", 5), ("Wells", 30)):
-        kept(workspace, question, days)
-    wells = next(one.id for one in list_conversations(workspace) if one.title == "Wells")
-    app = listing(start(workspace), wells)
+        kept(own, question, days)
+    wells = next(one.id for one in list_conversations(own) if one.title == "Wells")
+    app = listing(start(own), wells)
     assert listed(app) == ["Today", "Dykes", "Yesterday", "Dunes", "Previous 7 days", "Locks", "Older", "Wells"]
 
     app.button(key=f"pin {wells}").click().run()
@@ -72,11 +63,11 @@ def test_conversations_stand_under_their_days_and_a_pinned_one_above_them(start:
     assert listed(app)[-2:] == ["Older", "Wells"]
 
 
-def test_a_long_list_is_searched_by_words(start: Start, workspace: Path) -> None:
+def test_a_long_list_is_searched_by_words(start: Start, own: Path) -> None:
     for number in range(13):
-        kept(workspace, f"Which canals has the Überlingen district {number}?")
-    kept(workspace, "Who pays the lighthouse keeper?", days=40)
-    app = listing(start(workspace))
+        kept(own, f"Which canals has the Überlingen district {number}?")
+    kept(own, "Who pays the lighthouse keeper?", days=40)
+    app = listing(start(own))
     assert "2 older conversations: search for them." in texts(app)
 
     app.text_input(key="conversations searched").set_value("KEEPER lighthouse").run()
@@ -88,36 +79,23 @@ def test_a_long_list_is_searched_by_words(start: Start, workspace: Path) -> None
     assert "No conversation has these words." in texts(app)
 
 
-def test_a_conversation_is_shared_and_not_shared_any_more(start: Start, workspace: Path) -> None:
-    conversation = kept(workspace, "Dykes")
-    app = listing(start(workspace, conversation=conversation.id), conversation.id)
+def test_a_conversation_is_shared_and_not_shared_any_more(start: Start, own: Path) -> None:
+    conversation = kept(own, "Dykes")
+    app = listing(start(own, conversation=conversation.id), conversation.id)
     share = f"share {conversation.id}"
 
     app.toggle(key=share).set_value(True).run()
-    found = present(read_conversation(workspace, conversation.id))
+    found = present(read_conversation(own, conversation.id))
     assert found.shared_by
     assert "Shared with everybody here by you." in texts(app)
 
     app.toggle(key=share).set_value(False).run()
-    found = present(read_conversation(workspace, conversation.id))
+    found = present(read_conversation(own, conversation.id))
     assert not found.shared_by
     assert "Shared with everybody here by you." not in texts(app)
 
 
-def test_the_question_of_a_failed_answer_can_be_edited(start: Start, workspace: Path) -> None:
-    conversation = converse(workspace, failed_reply(Message("The model does not answer.")), question="How long?")
-    app = start(workspace, conversation=conversation.id)
-    key = turn_key(conversation, 0)
-
-    app.text_area(key=f"{key} edited").set_value(LASTS)
-    app = answered(app.button(key=f"{key} ask edited").click().run())
-
-    assert not app.exception
-    assert [turn.question for turn in opened(app, workspace).turns] == ["How long?", LASTS]
-    assert "six years" in texts(app)
-
-
-def test_a_running_answer_says_its_stage_and_nothing_of_the_welcome_stays(start: Start, workspace: Path) -> None:
+def test_a_running_answer_says_its_stage_and_nothing_of_the_welcome_stays(start: Start, own: Path) -> None:
     stages = {name: (threading.Event(), threading.Event()) for name in ("searching", "writing")}
 
     def pause(name: str) -> None:
@@ -136,14 +114,14 @@ def test_a_running_answer_says_its_stage_and_nothing_of_the_welcome_stays(start:
             else:
                 yield part
 
-    welcome = start(workspace)
+    welcome = start(own)
     assert "Ask your documents" in [one.value for one in welcome.title]
     engine.append(resources.engine())
     id = new_id()
     resources.answer_jobs().start(id, LASTS, ask)
     try:
         assert stages["searching"][0].wait(60)
-        app = start(workspace, conversation=id)
+        app = start(own, conversation=id)
         assert "Searching your documents …" in texts(app)
         assert "Ask your documents" not in [one.value for one in app.title]
         assert "For example, from your documents:" not in texts(app)

@@ -14,7 +14,6 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from ingestion.acts.corrections import correct
-from ingestion.add_files import add_paths
 from ingestion.records.source_store import SourceStore
 from pages._shared import resources
 from rag_engine.backends.drawing.page_renderer import PageRenderer
@@ -22,8 +21,8 @@ from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from rag_engine.storage import schema as tables
 from rag_engine.types.document import DocumentRecord
-from tests.pages.collection import HOSTILE_TITLE
-from tests.pages.conftest import Start
+from tests.pages.collection import HOSTILE_TITLE, documents_of, index_files
+from tests.pages.conftest import Start, open_page
 from tests.pages.conversations import converse
 from tests.pages.early_clicks import click_early, sent
 from tests.pages.sources import add_indexed
@@ -31,13 +30,6 @@ from tests.rag_engine.backends.drawing.test_page_renderer import page_of_shading
 from tests.rag_engine.conversations.test_store import CITATION, REPLY, SOURCE
 
 ARABIC = "خطة وطنية للحماية من الفيضانات " * 10
-
-
-def documents_of(workspace: Path) -> dict[str, DocumentRecord]:
-    engine = open_engine(read_config(workspace))
-    found = {one.file: one for one in engine.collection.documents()}
-    engine.close()
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -76,14 +68,13 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {"file": "arabic.txt", "title": ARABIC, "language": "ar", "licence": "CC BY 4.0"},
     ]
     (files / "metadata.jsonl").write_text("\n".join(map(json.dumps, known)), encoding="utf-8")
+    index_files(folder / "workspace", files)
     engine = open_engine(read_config(folder / "workspace"))
-    added = add_paths([files], engine)
     with engine.catalog.begin() as connection:
         chosen = tables.documents.c.file == "report.pdf"
         connection.execute(sql.update(tables.documents).where(chosen).values(source="list:ADM002"))
     add_indexed(SourceStore(engine.catalog), folder / "workspace", "ADM002", 1)
     engine.close()
-    assert [one.status for one in added] == ["indexed"] * 4, added
     return folder / "workspace"
 
 
@@ -102,10 +93,7 @@ def extracted_text(workspace: Path, document: DocumentRecord) -> str:
 
 def opened(start: Start, workspace: Path, file: str, **place: str) -> AppTest:
     document = documents_of(workspace)[file]
-    app = start(workspace).switch_page("pages/document.py")
-    for name, value in {"document": document.document_id, **place}.items():
-        app.query_params[name] = value
-    app.run()
+    app = open_page(start(workspace), "document", document=document.document_id, **place)
     assert not app.exception
     return app
 
@@ -134,9 +122,7 @@ def title(app: AppTest) -> str:
 
 
 def test_a_document_that_is_not_there_is_a_notice(start: Start, library: Path) -> None:
-    app = start(library).switch_page("pages/document.py")
-    app.query_params["document"] = "ffffffffffff"
-    app.run()
+    app = open_page(start(library), "document", document="ffffffffffff")
 
     assert not app.exception
     assert [one.value for one in app.info] == ["This document is not in the collection."]
@@ -372,24 +358,19 @@ def basin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a workspace with two versions of a short Markdown file; the newer one has another section."""
     folder = tmp_path_factory.mktemp("basin")
     plan = folder / "basin.md"
-    engine = open_engine(read_config(folder / "workspace"))
     written = (
         "# Basin Plan\n\n## 1 Purpose\n\nThe plan protects homes.\n\n## 2 Review\n\nIt is reviewed in six years.\n"
     )
     for text in (written, f"{written.replace('six', 'two')}\n## 3 Costs\n\nThe county pays.\n"):
         plan.write_text(text, encoding="utf-8")
-        [added] = add_paths([plan], engine)
-        assert added.status == "indexed", added
-    engine.close()
+        index_files(folder / "workspace", plan)
     return folder / "workspace"
 
 
 def test_a_short_document_has_its_headings_beside_it_and_its_changes_below_them(start: Start, basin: Path) -> None:
-    engine = open_engine(read_config(basin))
-    newest = next(one for one in engine.collection.documents() if not one.metadata.superseded)
-    engine.close()
-    app = start(basin).switch_page("pages/document.py")
-    app.query_params["document"] = newest.document_id
+    # The newer one, whose file has the same name, comes last.
+    newest = documents_of(basin)["basin.md"]
+    app = open_page(start(basin), "document", document=newest.document_id)
     open_tab(app, "Versions")
 
     given = [json.loads(one.proto.json) for one in app.get("bidi_component")]
@@ -448,10 +429,7 @@ def office(tmp_path: Path) -> Path:
         slide = made.slides.add_slide(made.slide_layouts[5])
         slide.shapes.title.text = words
     made.save(str(tmp_path / "slides.pptx"))
-    engine = open_engine(read_config(tmp_path / "workspace"))
-    [added] = add_paths([tmp_path / "slides.pptx"], engine)
-    assert added.status == "indexed", added.reason
-    engine.close()
+    index_files(tmp_path / "workspace", tmp_path / "slides.pptx")
     return tmp_path / "workspace"
 
 
@@ -521,9 +499,8 @@ def endless(tmp_path: Path) -> Path:
         with pymupdf.open(tmp_path / f"{name}.pdf") as copy:
             copy[0].insert_text((72, 600), f"This is the {name} one.")
             copy.saveIncr()
+    index_files(tmp_path / "workspace", *(tmp_path / f"{name}.pdf" for name in ("endless", "ordinary", "another")))
     engine = open_engine(read_config(tmp_path / "workspace"))
-    added = add_paths([tmp_path / f"{name}.pdf" for name in ("endless", "ordinary", "another")], engine)
-    assert [one.status for one in added] == ["indexed"] * 3, added
     for document in engine.collection.documents():
         if document.file != "ordinary.pdf":
             engine.collection.stored_file(document).write_bytes(page_of_shadings())

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from ingestion.acts.context import ActContext, local_person, open_context
 from ingestion.acts.evaluation import exported_feedback, list_feedback, queue_test
 from ingestion.worker import work
@@ -27,9 +25,9 @@ from rag_engine.engine import open_engine
 from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.answers.test_questions import change_test_questions, read_test_questions
 from rag_engine.evaluation.gold import Quote
-from tests.pages.conftest import Start
+from tests.pages.conftest import Start, texts
 from tests.pages.test_admin import admin
-from tests.pages.test_ask import ask, texts
+from tests.pages.test_ask import ask
 from tests.rag_engine.conversations.test_store import REPLY
 
 LASTS = "How long does a local flood plan remain valid?"
@@ -37,11 +35,6 @@ LONG = AnswerQuestion(
     "long", "en", "", LASTS, "", (Quote("flood-act.txt", 1, "A local flood plan remains valid for six years."),), ()
 )
 CUP = AnswerQuestion("cup", "en", "", "Who won the football world cup in 2014?", "", (), ())
-
-
-@pytest.fixture
-def workspace(own: Path) -> Path:
-    return own
 
 
 def write(workspace: Path, *questions: AnswerQuestion) -> None:
@@ -55,18 +48,18 @@ def context_at(workspace: Path) -> Iterator[ActContext]:
     engine.close()
 
 
-def test_without_questions_the_page_says_where_they_come_from(start: Start, workspace: Path) -> None:
-    page = start(workspace).switch_page("pages/evaluation.py").run()
+def test_without_questions_the_page_says_where_they_come_from(start: Start, own: Path) -> None:
+    page = start(own).switch_page("pages/evaluation.py").run()
     assert not page.exception
     assert "Keep as a test question" in texts(page)
     assert page.button(key="test now").disabled
 
 
-def test_an_answer_is_kept_as_a_test_question_by_one_click_and_undone(start: Start, workspace: Path) -> None:
-    app = ask(start(workspace), LASTS)
+def test_an_answer_is_kept_as_a_test_question_by_one_click_and_undone(start: Start, own: Path) -> None:
+    app = ask(start(own), LASTS)
     [keep] = [one for one in app.button if one.label == "Keep as a test question"]
     keep.click().run()
-    [kept] = read_test_questions(workspace)
+    [kept] = read_test_questions(own)
     assert kept.question == LASTS
     assert kept.language == "en"
     assert kept.passages[0].document == "flood-act.txt"
@@ -74,42 +67,42 @@ def test_an_answer_is_kept_as_a_test_question_by_one_click_and_undone(start: Sta
     [undo] = [one for one in app.button if one.label == "Undo"]
     undo.click().run()
     assert not app.exception
-    assert read_test_questions(workspace) == ()
+    assert read_test_questions(own) == ()
 
 
-def test_answers_rated_good_are_taken_over_in_bulk(start: Start, workspace: Path) -> None:
-    ask(start(workspace), LASTS)
-    [summary] = list_conversations(workspace)
-    conversation = read_conversation(workspace, summary.id)
+def test_answers_rated_good_are_taken_over_in_bulk(start: Start, own: Path) -> None:
+    ask(start(own), LASTS)
+    [summary] = list_conversations(own)
+    conversation = read_conversation(own, summary.id)
     assert conversation is not None
-    rate_turn(workspace, summary.id, conversation.turns[0].asked, TurnRating(good=True))
-    [rated] = rated_answers(workspace)
+    rate_turn(own, summary.id, conversation.turns[0].asked, TurnRating(good=True))
+    [rated] = rated_answers(own)
     assert (rated.question, rated.rating.good, rated.cites, rated.refused) == (LASTS, True, True, False)
-    page = start(workspace).switch_page("pages/evaluation.py").run()
+    page = start(own).switch_page("pages/evaluation.py").run()
     page.button(key="keep good").click().run()
-    assert [one.question for one in read_test_questions(workspace)] == [LASTS]
+    assert [one.question for one in read_test_questions(own)] == [LASTS]
     assert "keep good" not in [one.key for one in page.button]
     page.button(key="test questions undo").click().run()
-    assert read_test_questions(workspace) == ()
+    assert read_test_questions(own) == ()
 
 
-def test_a_question_is_removed_and_comes_back_at_its_place(start: Start, workspace: Path) -> None:
-    write(workspace, LONG, CUP)
-    page = start(workspace).switch_page("pages/evaluation.py").run()
+def test_a_question_is_removed_and_comes_back_at_its_place(start: Start, own: Path) -> None:
+    write(own, LONG, CUP)
+    page = start(own).switch_page("pages/evaluation.py").run()
     assert "1 with an answer in the collection, 1 without" in texts(page)
     page.button(key="remove long").click().run()
-    assert [one.id for one in read_test_questions(workspace)] == ["cup"]
+    assert [one.id for one in read_test_questions(own)] == ["cup"]
     page.button(key="test questions undo").click().run()
-    assert [one.id for one in read_test_questions(workspace)] == ["long", "cup"]
+    assert [one.id for one in read_test_questions(own)] == ["long", "cup"]
 
 
-def test_a_run_is_shown_with_intervals_and_two_are_compared(start: Start, workspace: Path) -> None:
-    write(workspace, LONG, CUP)
+def test_a_run_is_shown_with_intervals_and_two_are_compared(start: Start, own: Path) -> None:
+    write(own, LONG, CUP)
     for _ in range(2):
-        with context_at(workspace) as context:
+        with context_at(own) as context:
             queue_test(context)
             work(context.engine)
-    page = start(workspace).switch_page("pages/evaluation.py").run()
+    page = start(own).switch_page("pages/evaluation.py").run()
     assert not page.exception
     table = page.dataframe[0].value
     assert list(table["Measure"]) == [
@@ -128,13 +121,13 @@ def test_a_run_is_shown_with_intervals_and_two_are_compared(start: Start, worksp
     assert page.dataframe[0].value["Difference"].tolist() == ["none"] * 4
 
 
-def test_feedback_is_listed_filtered_kept_and_leads_to_the_answer(start: Start, workspace: Path) -> None:
+def test_feedback_is_listed_filtered_kept_and_leads_to_the_answer(start: Start, own: Path) -> None:
     turns = tuple(
         Turn(f"How long is plan {number} valid?", f"2026-11-25T10:0{number}:00", REPLY, rating=rating)
         for number, rating in enumerate([TurnRating(good=True), TurnRating(good=False, reason="Wrong act."), None])
     )
-    restore_conversation(workspace, Conversation("0" * 31 + "1", turns))
-    app = admin(start(workspace), "feedback")
+    restore_conversation(own, Conversation("0" * 31 + "1", turns))
+    app = admin(start(own), "feedback")
     assert not app.exception
     assert "“Wrong act\\.”" in texts(app)
     assert "plan 2" not in texts(app)
@@ -142,18 +135,18 @@ def test_feedback_is_listed_filtered_kept_and_leads_to_the_answer(start: Start, 
     assert "Wrong act" not in texts(app)
     [keep] = [one for one in app.button if one.label == "Keep as a test question"]
     keep.click().run()
-    assert [one.question for one in read_test_questions(workspace)] == ["How long is plan 0 valid?"]
+    assert [one.question for one in read_test_questions(own)] == ["How long is plan 0 valid?"]
     assert "Kept as a test question" in texts(app)
-    with context_at(workspace) as context:
+    with context_at(own) as context:
         lines = exported_feedback(list_feedback(context)).decode("utf-8-sig").splitlines()
     assert [line.split(",")[1] for line in lines] == ["Rating", "bad", "good"]
 
 
-def test_a_link_to_an_answer_draws_it_however_far_back_it_is(start: Start, workspace: Path) -> None:
+def test_a_link_to_an_answer_draws_it_however_far_back_it_is(start: Start, own: Path) -> None:
     turns = tuple(Turn(f"Is plan {n} valid?", f"2026-11-25T10:00:{n:02}", REPLY) for n in range(12))
     id = "0" * 31 + "1"
-    restore_conversation(workspace, Conversation(id, turns))
-    assert "Is plan 0 valid" not in texts(start(workspace, conversation=id))
-    app = start(workspace, conversation=id, asked=turns[0].asked)
+    restore_conversation(own, Conversation(id, turns))
+    assert "Is plan 0 valid" not in texts(start(own, conversation=id))
+    app = start(own, conversation=id, asked=turns[0].asked)
     assert not app.exception
     assert "Is plan 0 valid" in texts(app)

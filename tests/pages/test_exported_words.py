@@ -10,7 +10,6 @@ from openpyxl import load_workbook
 
 from ingestion.dataset.export import export
 from ingestion.dataset.knowledge_base import knowledge_base_bytes
-from pages._shared import filter_widgets, interface_language, numbers_and_dates
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import in_this_language
 from rag_engine.conversations.store import Turn
@@ -18,15 +17,15 @@ from rag_engine.grounding.knowledge import GroundedEntry
 from rag_engine.messages import Message
 from rag_engine.takeaway.exported_text import export_answer
 from rag_engine.takeaway.formats import to_markdown
+from tests.pages.conftest import Speak
 from tests.rag_engine.conversations.test_store import CITATION
 from tests.rag_engine.takeaway.test_docx import ANSWER
 
 
 @pytest.fixture
-def in_french(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+def in_french(speak: Speak, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Have a page speak French until the patch is undone."""
-    for module in (filter_widgets, interface_language, numbers_and_dates):
-        monkeypatch.setattr(module, "interface_language", lambda: "fr")
+    speak("fr")
     return monkeypatch
 
 

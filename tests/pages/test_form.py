@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages.conftest import Start
-from tests.pages.test_ask import ask, texts
+from tests.pages.conftest import Start, texts
+from tests.pages.test_ask import ask
 from tests.rag_engine.backends.scripted_server import Reply, Script
 from tests.rag_engine.backends.test_openai import serving_model, words
 

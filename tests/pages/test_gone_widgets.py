@@ -1,6 +1,5 @@
 """The widgets of the page before do nothing any more, though an early click sends their values."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,20 +7,10 @@ from streamlit.testing.v1 import AppTest
 
 from rag_engine.conversations import store as conversations
 from rag_engine.notebook import store as notebooks
-from tests.pages.conftest import Start
+from tests.pages.conftest import Start, open_page
 from tests.pages.conversations import converse, listing
 from tests.pages.early_clicks import click_early, sent
 from tests.rag_engine.conversations.test_store import REPLY
-
-
-@pytest.fixture
-def workspace(collection: Path) -> Iterator[Path]:
-    """Yield the small collection, without conversations and notebooks before and after."""
-    yield collection
-    for one in conversations.list_conversations(collection):
-        conversations.delete_conversation(collection, one.id)
-    for notebook in notebooks.list_notebooks(collection):
-        notebooks.delete_notebook(collection, notebook.id)
 
 
 @pytest.mark.parametrize(
@@ -35,10 +24,7 @@ def workspace(collection: Path) -> Iterator[Path]:
 def test_the_widgets_of_the_page_that_was_left_do_not_change_the_address_of_another(
     start: Start, workspace: Path, page: str, address: dict[str, str]
 ) -> None:
-    app = start(workspace)
-    for name, value in address.items():
-        app.query_params[name] = value
-    app.switch_page(f"pages/{page}.py").run()
+    app = open_page(start(workspace), page, **address)
     left = sent(app)
     assert left
     app.query_params.clear()

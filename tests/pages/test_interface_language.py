@@ -11,14 +11,14 @@ from streamlit.testing.v1 import AppTest
 
 from ingestion.types.description import FieldName
 from ingestion.types.run import RunRequest, describe_request
-from pages._shared import filter_widgets, interface_language, numbers_and_dates, shown_names
+from pages._shared import interface_language, numbers_and_dates, shown_names
 from pages._shared.field_inputs import value_text
 from pages._shared.filter_widgets import WORDING, display_text, filter_label
 from pages._shared.interface_language import LANGUAGES
 from rag_engine.config import DATA
 from rag_engine.filters import AS_OF, DOCUMENT, VERSIONS
 from rag_engine.grounding.build import GroundingSummary
-from tests.pages.conftest import Start
+from tests.pages.conftest import Speak, Start
 from tests.pages.test_ask import answered
 
 
@@ -72,10 +72,8 @@ def test_messages_are_compiled_once_and_soon(monkeypatch: pytest.MonkeyPatch) ->
         ("es", ["12.345", "62\u00a0%", "5 nov 2026", "5 de noviembre de 2026", "1,5 h"]),
     ],
 )
-def test_numbers_and_dates_are_written_as_the_language_does(
-    monkeypatch: pytest.MonkeyPatch, language: str, written: list[str]
-) -> None:
-    monkeypatch.setattr(numbers_and_dates, "interface_language", lambda: language)
+def test_numbers_and_dates_are_written_as_the_language_does(speak: Speak, language: str, written: list[str]) -> None:
+    speak(language)
     when = "2026-11-05T12:00:00+00:00"
     assert [
         numbers_and_dates.number(12345),
@@ -90,10 +88,8 @@ def test_numbers_and_dates_are_written_as_the_language_does(
     ("known", "written"),
     [("2026-11-05", "5 nov. 2026"), ("2026-11", "nov. 2026"), ("2026", "2026"), ("2026-13", "2026-13"), ("", "")],
 )
-def test_a_documents_date_is_written_as_far_as_it_is_known(
-    monkeypatch: pytest.MonkeyPatch, known: str, written: str
-) -> None:
-    monkeypatch.setattr(numbers_and_dates, "interface_language", lambda: "fr")
+def test_a_documents_date_is_written_as_far_as_it_is_known(speak: Speak, known: str, written: str) -> None:
+    speak("fr")
     assert numbers_and_dates.known_date(known) == written
 
 
@@ -161,10 +157,8 @@ def test_every_label_of_the_taxonomy_has_a_name_in_every_language() -> None:
 
 
 @pytest.mark.parametrize(("language", "written"), [("en", "+0.500 -1,234.000"), ("it", "+0,500 -1.234,000")])
-def test_a_difference_has_its_sign_and_a_chart_the_same_marks(
-    monkeypatch: pytest.MonkeyPatch, language: str, written: str
-) -> None:
-    monkeypatch.setattr(numbers_and_dates, "interface_language", lambda: language)
+def test_a_difference_has_its_sign_and_a_chart_the_same_marks(speak: Speak, language: str, written: str) -> None:
+    speak(language)
     assert f"{numbers_and_dates.signed(0.5, 3)} {numbers_and_dates.signed(-1234, 3)}" == written
     marks = numbers_and_dates.vega_numbers()["embedOptions"]
     assert marks["formatLocale"]["decimal"] == written[2]
@@ -185,15 +179,13 @@ def test_a_difference_has_its_sign_and_a_chart_the_same_marks(
         ),
     ],
 )
-def test_a_run_is_described_in_the_language(
-    monkeypatch: pytest.MonkeyPatch, request_: RunRequest, italian: str
-) -> None:
-    _speak(monkeypatch, "it")
+def test_a_run_is_described_in_the_language(speak: Speak, request_: RunRequest, italian: str) -> None:
+    speak("it")
     assert describe_request(request_, wording=WORDING) == italian
 
 
-def test_the_knowledge_base_is_described_in_the_language(monkeypatch: pytest.MonkeyPatch) -> None:
-    _speak(monkeypatch, "fr")
+def test_the_knowledge_base_is_described_in_the_language(speak: Speak) -> None:
+    speak("fr")
     assert (
         GroundingSummary(3, 2, 1, 0, 0, 0, "extractive").describe(WORDING) == "3 entrées\u202f: 2 écrites, 1 inchangées"
     )
@@ -214,14 +206,14 @@ def test_the_knowledge_base_is_described_in_the_language(monkeypatch: pytest.Mon
     ],
 )
 def test_values_of_fields_are_translated_where_they_are_of_a_list(
-    monkeypatch: pytest.MonkeyPatch, field: FieldName, value: str, shown: str
+    speak: Speak, field: FieldName, value: str, shown: str
 ) -> None:
-    _speak(monkeypatch, "fr")
+    speak("fr")
     assert value_text(field, value) == shown
 
 
-def test_every_filter_has_a_name_in_the_language(monkeypatch: pytest.MonkeyPatch) -> None:
-    _speak(monkeypatch, "it")
+def test_every_filter_has_a_name_in_the_language(speak: Speak) -> None:
+    speak("it")
     assert [filter_label(name) for name in (DOCUMENT, VERSIONS, AS_OF)] == ["Documento", "Versioni", "Alla data del"]
     assert display_text(VERSIONS, "all") == "Tutti"
 
@@ -240,12 +232,6 @@ def test_what_is_chosen_stays_chosen_when_the_language_changes(
     assert app.multiselect(key="ask hazard").value == ["Flood"]
     assert "Alluvione (1)" in app.multiselect(key="ask hazard").options
     assert app.selectbox(key="profile").value == "rrf"
-
-
-def _speak(monkeypatch: pytest.MonkeyPatch, language: str) -> None:
-    """Have everything speak a language, without a page."""
-    for module in (interface_language, numbers_and_dates, filter_widgets):
-        monkeypatch.setattr(module, "interface_language", lambda: language)
 
 
 @pytest.mark.parametrize("locale", ["en-GB", "fr-FR"])

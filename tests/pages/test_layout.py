@@ -10,12 +10,10 @@ import pymupdf
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ingestion.add_files import add_paths
-from rag_engine.config import read_config
-from rag_engine.engine import open_engine
+from tests.pages.collection import documents_of, index_files
 from tests.pages.conftest import Start
 from tests.pages.conversations import converse
-from tests.pages.test_document import components, documents_of, drawn_at_last, extracted_text, opened
+from tests.pages.test_document import components, drawn_at_last, extracted_text, opened
 from tests.rag_engine.conversations.test_store import CITATION, REPLY, SOURCE
 
 pytestmark = pytest.mark.needs("soffice")
@@ -54,10 +52,7 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
         sheet.append([f"These are the {name.lower()} of the county."])
         sheet.sheet_state = "hidden" if name == "Secret" else "visible"
     book.save(folder / "book.xlsx")
-    engine = open_engine(read_config(folder / "workspace"))
-    added = add_paths([folder / "plan.docx", folder / "book.xlsx"], engine)
-    assert [one.status for one in added] == ["indexed"] * 2, added
-    engine.close()
+    index_files(folder / "workspace", folder / "plan.docx", folder / "book.xlsx")
     return folder / "workspace"
 
 
@@ -114,7 +109,7 @@ def test_a_quotation_is_marked_to_its_end_and_nothing_else_is(start: Start, offi
 
 def answer(office: Path, quotes: Sequence[str], start: Start) -> AppTest:
     """Return the Ask page with an answer that quotes from the plan."""
-    [document] = [one for one in documents_of(office).values() if one.file == "plan.docx"]
+    document = documents_of(office)["plan.docx"]
     text = extracted_text(office, document)
     cited = tuple(
         replace(CITATION, document_id=document.document_id, quote=quote, page=1, start=at, end=at + len(quote))

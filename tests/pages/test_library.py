@@ -21,6 +21,7 @@ from pages._shared.numbers_and_dates import duration
 from rag_engine.types.document import Metadata
 from tests.conftest import ROOT
 from tests.pages.conftest import Start
+from tests.present import present
 
 
 def library(app: AppTest) -> AppTest:
@@ -41,8 +42,7 @@ def test_what_became_of_each_file_is_said_below_the_table_in_full(start: Start, 
     added = {"path": "/in/plan.pdf", "status": "refused", "pages": 0, "children": 0, "reason": note * 3}
     fine = {**added, "path": "/in/fine.pdf", "status": "indexed", "reason": ""}
     jobs.queue("add", {"paths": ["/in/plan.pdf", "/in/fine.pdf"]})
-    job = jobs.next()
-    assert job is not None
+    job = present(jobs.next())
     jobs.finish(job.id, "done", [added, fine])
 
     app.run()
@@ -215,8 +215,7 @@ def test_a_deletion_of_several_documents_is_undone_at_once_on_the_page(
     undo.click().run()
     assert not app.error
     assert not app.exception
-    ended = context.jobs.find(job.id)
-    assert ended is not None
+    ended = present(context.jobs.find(job.id))
     assert ended.status == "cancelled"
 
 

@@ -1,6 +1,5 @@
 """Answers and quotes are taken away from the Ask page, and kept on the Notebook page."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,22 +9,16 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Node
 
 from pages._ask.turn_key import turn_key
-from rag_engine.config import read_config
 from rag_engine.conversations import store as conversations
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Conversation
-from rag_engine.engine import open_engine
 from rag_engine.notebook import store as notebooks
 from rag_engine.notebook.notebook import Notebook, answer_entry, quote_entry, with_entry
-from tests.pages.conftest import Start
+from tests.pages.collection import documents_of
+from tests.pages.conftest import Start, open_page, texts
 from tests.pages.conversations import converse
 from tests.present import present
 from tests.rag_engine.conversations.test_store import CITATION, REPLY, SOURCE
-
-
-def texts(app: AppTest) -> str:
-    drawn = [*app.markdown, *app.caption, *app.code, *app.info, *app.error, *app.toast]
-    return "\n".join(str(one.value) for one in drawn)
 
 
 def refused(app: AppTest) -> str:
@@ -41,19 +34,9 @@ def downloads(app: AppTest, key: str) -> list[str]:
 
 
 @pytest.fixture
-def workspace(collection: Path) -> Iterator[Path]:
-    """Yield the small collection, without notebooks before and after."""
-    yield collection
-    for one in notebooks.list_notebooks(collection):
-        notebooks.delete_notebook(collection, one.id)
-
-
-@pytest.fixture
 def reply(collection: Path) -> Reply:
     """Return an answer that cites the collection's Flood Act."""
-    engine = open_engine(read_config(collection))
-    [document] = [one for one in engine.collection.documents() if one.file == "flood-act.txt"]
-    engine.close()
+    document = documents_of(collection)["flood-act.txt"]
     return replace(
         REPLY,
         sources=(replace(SOURCE, document_id=document.document_id),),
@@ -75,7 +58,7 @@ def keep(workspace: Path, conversation: Conversation) -> Notebook:
 
 
 def notebook_page(app: AppTest) -> AppTest:
-    return app.switch_page("pages/notebook.py").run()
+    return open_page(app, "notebook")
 
 
 def test_an_answer_and_its_quote_can_be_copied_with_their_references(
@@ -349,9 +332,7 @@ def test_the_notebook_that_nobody_named_is_called_so_in_the_language_of_the_inte
 
 def test_a_deleted_notebook_does_not_come_back_beside_another_of_its_name(start: Start, workspace: Path) -> None:
     made = notebooks.create_notebook(workspace, "Water")
-    app = start(workspace).switch_page("pages/notebook.py")
-    app.query_params["notebook"] = made.id
-    app.run()
+    app = open_page(start(workspace), "notebook", notebook=made.id)
     app.button(key="delete notebook").click().run()
     notebooks.create_notebook(workspace, "Water")
     app.button(key="restore notebook").click().run()
@@ -360,9 +341,7 @@ def test_a_deleted_notebook_does_not_come_back_beside_another_of_its_name(start:
 
 
 def test_a_link_to_a_notebook_that_is_gone_says_so(start: Start, workspace: Path) -> None:
-    app = start(workspace)
-    app.query_params["notebook"] = "f" * 32
-    notebook_page(app)
+    app = open_page(start(workspace), "notebook", notebook="f" * 32)
     assert not app.exception
     assert "This notebook was deleted, belongs to somebody else, or the link is incomplete." in texts(app)
 

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Iterator
-from contextlib import closing
 from datetime import date
 from pathlib import Path
 
@@ -11,27 +9,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ingestion.acts.corrections import correct
-from ingestion.add_files import add_paths
 from pages._shared import resources
-from rag_engine.config import read_config
-from rag_engine.engine import open_engine
 from rag_engine.notebook import store as notebooks
 from rag_engine.passage_search import saved
 from rag_engine.passage_search.passage_query import PassageQuery
-from tests.pages.collection import HOSTILE_TITLE
-from tests.pages.conftest import Start
-
-
-def texts(app: AppTest) -> str:
-    drawn = [*app.markdown, *app.caption, *app.code, *app.info, *app.error, *app.toast]
-    return "\n".join(str(one.value) for one in drawn)
+from tests.pages.collection import HOSTILE_TITLE, index_files
+from tests.pages.conftest import Start, open_page, texts
 
 
 def search_page(app: AppTest, **query: object) -> AppTest:
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.switch_page("pages/search.py").run()
-    return app
+    return open_page(app, "search", **query)
 
 
 def boxes(app: AppTest) -> dict[str, bool]:
@@ -41,16 +28,6 @@ def boxes(app: AppTest) -> dict[str, bool]:
 
 def address(app: AppTest) -> dict[str, list[str]]:
     return {name: [values] if isinstance(values, str) else values for name, values in app.query_params.items()}
-
-
-@pytest.fixture
-def workspace(collection: Path) -> Iterator[Path]:
-    """Yield the small collection, without saved searches and notebooks before and after."""
-    yield collection
-    for one in saved.list_searches(collection):
-        saved.delete_search(collection, one.id)
-    for notebook in notebooks.list_notebooks(collection):
-        notebooks.delete_notebook(collection, notebook.id)
 
 
 def test_without_a_search_the_page_says_what_to_type(start: Start, workspace: Path) -> None:
@@ -147,8 +124,7 @@ def test_a_value_that_no_document_has_is_no_error(start: Start, workspace: Path)
 
 def test_the_country_is_there_though_no_document_has_one(start: Start, tmp_path: Path) -> None:
     (tmp_path / "rules.txt").write_text("Rules for lighthouses\n\nThe keeper cleans the lamp every Thursday.")
-    with closing(open_engine(read_config(tmp_path / "workspace"))) as engine:
-        add_paths([tmp_path / "rules.txt"], engine)
+    index_files(tmp_path / "workspace", tmp_path / "rules.txt")
     app = search_page(start(tmp_path / "workspace"))
     assert not app.exception
     labels = [one.label for one in app.sidebar.expander]
@@ -253,9 +229,7 @@ def versioned(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (files / str(one["file"])).write_text(text, encoding="utf-8")
     lines = (json.dumps({"language": "en", "work": "plan", **one}) for one in known)
     (files / "metadata.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    engine = open_engine(read_config(folder / "workspace"))
-    assert [one.status for one in add_paths([files], engine)] == ["indexed"] * 2
-    engine.close()
+    index_files(folder / "workspace", files)
     return folder / "workspace"
 
 

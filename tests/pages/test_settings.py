@@ -9,19 +9,11 @@ from pages._shared import resources
 from pages._shared.interface_language import _
 from rag_engine.config import read_config
 from rag_engine.settings import keep_setting, read_settings, settings_file, settings_table
-from tests.pages.conftest import Start
+from tests.pages.conftest import Start, open_page, plain
 
 
 def settings(app: AppTest) -> AppTest:
-    app.switch_page("pages/admin.py")
-    app.query_params["tab"] = "settings"
-    return app.run()
-
-
-def written(app: AppTest) -> str:
-    kinds = (app.markdown, app.caption, app.info, app.warning, app.success, app.error)
-    # Without the signs that keep words from being read as markup.
-    return "\n".join(str(one.value) for kind in kinds for one in kind).replace("\\", "")
+    return open_page(app, "admin", tab="settings")
 
 
 def test_every_setting_is_explained_with_where_its_value_comes_from(start: Start, own: Path) -> None:
@@ -29,7 +21,7 @@ def test_every_setting_is_explained_with_where_its_value_comes_from(start: Start
     app = settings(start(own))
 
     assert not app.exception
-    words = written(app)
+    words = plain(app)
     explained = [(one.name, one.label, _(one.explanation)) for one in settings_table().values()]
     assert not [name for name, label, explanation in explained if label not in words or explanation not in words]
     assert "Kept with the workspace: Grace, " in words
@@ -41,7 +33,7 @@ def test_a_value_is_saved_with_its_effect_said_before_and_counts_without_a_resta
     assert not [button for button in app.button if button.key and button.key.startswith("save ")]
 
     app.text_input("input answer_seconds default 300").input("600").run()
-    assert "Takes effect from the next question." in written(app)
+    assert "Takes effect from the next question." in plain(app)
     assert read_settings(own).state("answer_seconds").origin == "default"
     app.button("save answer_seconds").click().run()
 
@@ -59,7 +51,7 @@ def test_what_a_change_of_the_index_means_is_said_and_nothing_is_started(start: 
     app = settings(start(own))
     app.selectbox("input chunking default ").select("section").run()
 
-    assert "3 documents must be encoded again" in written(app)
+    assert "3 documents must be encoded again" in plain(app)
     app.button("save chunking").click().run()
     assert read_config(own).chunking.strategy == "section"
     assert not resources.jobs().latest()
@@ -69,7 +61,7 @@ def test_what_the_environment_sets_cannot_be_edited(start: Start, own: Path, mon
     monkeypatch.setenv("SEXTANT_CONTROLLER", "off")
     app = settings(start(own))
 
-    assert "The server's administrator has fixed this value." in written(app)
+    assert "The server's administrator has fixed this value." in plain(app)
     assert not [one for one in app.selectbox if one.key and "controller" in one.key]
 
 
@@ -87,6 +79,6 @@ def test_a_damaged_file_is_an_error_with_its_remedy(start: Start, own: Path) -> 
     settings_file(own).write_text("colour = 'red'\n", encoding="utf-8")
     app.run()
 
-    assert "has an entry 'colour' that is no setting" in written(app)
-    assert "The server's administrator can remove it." in written(app)
+    assert "has an entry 'colour' that is no setting" in plain(app)
+    assert "The server's administrator can remove it." in plain(app)
     assert not app.exception

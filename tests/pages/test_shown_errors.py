@@ -14,13 +14,14 @@ from ingestion.acts.register import check_role, every_act
 from ingestion.spreadsheets.row import Row
 from ingestion.types.outcome import Refusal
 from ingestion.types.run import RunRequest, describe_request
-from pages._shared import accessibility, interface_language, numbers_and_dates
+from pages._shared import accessibility
 from pages._shared.errors import show
 from rag_engine.conversations.person import Person
 from rag_engine.errors import BackendError, InputError, SextantError
 from rag_engine.evaluation.datasets import FileLine
 from rag_engine.messages import Message, dump_json, join_messages, load_json, message_of
 from tests.conftest import ROOT
+from tests.pages.conftest import Speak
 from tests.pages.test_interface_language import browser
 
 TOO_LONG = InputError(
@@ -33,15 +34,6 @@ LOCKED = Refusal(
     "encrypted", "{file} asks for a password.", help="Save a copy without a password and add that.", file="plan.pdf"
 )
 SENTENCES = [TOO_LONG, LOCKED, InputError("The question is empty.", help="Ask in a few words what you want to find.")]
-
-
-@pytest.fixture
-def speak(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    def set_language(language: str) -> None:
-        for module in (accessibility, interface_language, numbers_and_dates):
-            monkeypatch.setattr(module, "interface_language", lambda: language)
-
-    return set_language
 
 
 def test_the_terminal_and_the_log_say_an_error_in_english() -> None:
@@ -58,18 +50,14 @@ def test_the_terminal_and_the_log_say_an_error_in_english() -> None:
         ("it", "La domanda ha 12.345 caratteri; ne sono ammessi 10.000."),
     ],
 )
-def test_an_error_is_said_in_the_language_with_its_numbers(
-    speak: Callable[[str], None], language: str, said: str
-) -> None:
+def test_an_error_is_said_in_the_language_with_its_numbers(speak: Speak, language: str, said: str) -> None:
     speak(language)
     assert show(TOO_LONG.message).startswith(said)
 
 
 @pytest.mark.parametrize("error", SENTENCES, ids=lambda error: error.fault.template)
 @pytest.mark.parametrize("language", ["en", "fr", "es", "it"])
-def test_an_error_that_was_kept_reads_as_one_that_is_raised(
-    speak: Callable[[str], None], language: str, error: SextantError
-) -> None:
+def test_an_error_that_was_kept_reads_as_one_that_is_raised(speak: Speak, language: str, error: SextantError) -> None:
     speak(language)
     assert show(load_json(dump_json(error.message))) == show(error.message)
 
@@ -167,14 +155,14 @@ def test_an_error_that_was_kept_reads_as_one_that_is_raised(
     ],
 )
 def test_a_message_is_shown_in_the_language_of_the_page(
-    speak: Callable[[str], None], message: Message, english: str, french: str
+    speak: Speak, message: Message, english: str, french: str
 ) -> None:
     assert str(message) == english
     speak("fr")
     assert show(load_json(dump_json(message))).startswith(french)
 
 
-def test_a_refused_role_is_said_in_the_language_of_the_page(speak: Callable[[str], None]) -> None:
+def test_a_refused_role_is_said_in_the_language_of_the_page(speak: Speak) -> None:
     speak("fr")
     with pytest.raises(InputError) as refused:
         check_role(Person("Ada", "ada@example.org", "reader"), every_act()["set_role"])
@@ -204,7 +192,7 @@ def test_what_deletes_for_good_is_behind_a_button_of_that_colour(path: Path) -> 
                 assert re.match("f?'(delete|remove)", options["key"]), options["key"]
 
 
-def test_the_sizes_of_uploads_are_written_as_the_language_does(speak: Callable[[str], None]) -> None:
+def test_the_sizes_of_uploads_are_written_as_the_language_does(speak: Speak) -> None:
     speak("fr")
     shown = [
         re.sub(pattern, said.replace("$1", r"\1").replace("$2", r"\2"), size)

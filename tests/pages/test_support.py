@@ -8,9 +8,8 @@ from streamlit.testing.v1 import AppTest
 from rag_engine.answering.support import support_accuracy
 from rag_engine.conversations.reply import Reply
 from rag_engine.types.answer import SentenceSupport
-from tests.pages.conftest import Start
+from tests.pages.conftest import Start, texts
 from tests.pages.conversations import converse
-from tests.pages.test_ask import texts
 from tests.rag_engine.conversations.test_store import REPLY
 
 TEXT = "A plan is valid for *six* years [Source 1]. It costs 9 euros [Source 1]."

@@ -4,21 +4,14 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from streamlit.testing.v1 import AppTest
-
 from pages._shared import resources
 from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.store import new_id
 from rag_engine.types.evidence import ControllerStep
-from tests.pages.conftest import Start
+from tests.pages.conftest import Start, plain
 from tests.pages.test_ask import answered
-from tests.pages.test_ask import texts as marked_up
 
 SHOWN = ("2 parts in this question, 1 covered by the first search", "Search 1: Who pays the lifeguards?")
-
-
-def texts(app: AppTest) -> str:
-    return marked_up(app).replace("\\", "")
 
 
 def test_a_question_of_several_parts_shows_its_searches_and_keeps_them_when_it_is_stopped_in_one(
@@ -38,18 +31,18 @@ def test_a_question_of_several_parts_shows_its_searches_and_keeps_them_when_it_i
     resources.answer_jobs().start(id, "How long is a plan valid, and who pays the lifeguards?", ask)
     assert searching.wait(60)
     app = start(collection, conversation=id)
-    assert all(step in texts(app) for step in SHOWN)
+    assert all(step in plain(app) for step in SHOWN)
 
     [stop] = [button for button in app.button if button.label == "Stop"]
     app = stop.click().run()
-    assert "Stopping" in texts(app)
+    assert "Stopping" in plain(app)
     go_on.set()
     app = answered(app)
 
     assert not app.exception
-    assert "Answer cancelled." in texts(app)
-    assert all(step in texts(app) for step in SHOWN)
-    assert "4 new passages" not in texts(app)
+    assert "Answer cancelled." in plain(app)
+    assert all(step in plain(app) for step in SHOWN)
+    assert "4 new passages" not in plain(app)
 
     [edited] = app.text_area
     edited.set_value("How long is a plan valid?")

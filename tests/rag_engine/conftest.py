@@ -3,14 +3,17 @@
 import re
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from ingestion.add_files import add_paths
 from rag_engine.config import Config, read_config
 from rag_engine.disk_backends import open_backends
+from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.protocols import StorageBackends, Vectors
 from rag_engine.storage.catalog import open_catalog
@@ -65,6 +68,15 @@ def unread(workspace: Path) -> Config:
     """Return settings under which no model reads what a search finds, which takes it a second."""
     config = read_config(workspace)
     return replace(config, reader="none", retrieval=replace(config.retrieval, rerank=False))
+
+
+@pytest.fixture(scope="session")
+def counted_workspace(small_documents: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a workspace with the three plans and an encoder of counted words, which no test changes."""
+    workspace = tmp_path_factory.mktemp("counted") / "workspace"
+    with closing(Engine(read_config(workspace), embedder=CountingEmbedder())) as engine:
+        add_paths([small_documents], engine)
+    return workspace
 
 
 @pytest.fixture

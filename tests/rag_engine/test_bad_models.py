@@ -10,10 +10,7 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import pytest
-
-from ingestion.add_files import add_paths
-from rag_engine.config import GenerationConfig, read_config
+from rag_engine.config import GenerationConfig
 from rag_engine.engine import Engine
 from rag_engine.types.answer import Answer
 from tests.rag_engine.conftest import CountingEmbedder, unread
@@ -113,19 +110,10 @@ def served(model: Served) -> Iterator[Served]:
         thread.join()
 
 
-@pytest.fixture(scope="module")
-def indexed(small_documents: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    workspace = tmp_path_factory.mktemp("bad models") / "workspace"
-    engine = Engine(read_config(workspace), embedder=CountingEmbedder())
-    add_paths([small_documents], engine)
-    engine.close()
-    return workspace
-
-
 @contextmanager
-def asking(indexed: Path, own: Path, model: Served, *, planner_seconds: float = 30.0) -> Iterator[Engine]:
+def asking(counted_workspace: Path, own: Path, model: Served, *, planner_seconds: float = 30.0) -> Iterator[Engine]:
     """Yield an engine whose answers the model writes."""
-    config = unread(shutil.copytree(indexed, own / "workspace"))
+    config = unread(shutil.copytree(counted_workspace, own / "workspace"))
     generation = GenerationConfig(ollama_url=model.url, planner_seconds=planner_seconds)
     engine = Engine(replace(config, generation=generation), embedder=CountingEmbedder())
     yield engine
@@ -138,8 +126,10 @@ def answered(engine: Engine, question: str = QUESTION) -> Answer:
     return last
 
 
-def test_a_model_that_never_stops_is_left_and_hears_that_nobody_listens(indexed: Path, tmp_path: Path) -> None:
-    with served(Served(stops=False)) as model, asking(indexed, tmp_path, model) as engine:
+def test_a_model_that_never_stops_is_left_and_hears_that_nobody_listens(
+    counted_workspace: Path, tmp_path: Path
+) -> None:
+    with served(Served(stops=False)) as model, asking(counted_workspace, tmp_path, model) as engine:
         reply = answered(engine)
         assert model.left.wait(10)
     assert reply.status == "answered"
@@ -147,8 +137,11 @@ def test_a_model_that_never_stops_is_left_and_hears_that_nobody_listens(indexed:
     assert any("kept repeating itself" in warning for warning in reply.warnings)
 
 
-def test_a_model_that_is_too_slow_to_plan_is_not_waited_for_again(indexed: Path, tmp_path: Path) -> None:
-    with served(Served(plans=False)) as model, asking(indexed, tmp_path, model, planner_seconds=0.3) as engine:
+def test_a_model_that_is_too_slow_to_plan_is_not_waited_for_again(counted_workspace: Path, tmp_path: Path) -> None:
+    with (
+        served(Served(plans=False)) as model,
+        asking(counted_workspace, tmp_path, model, planner_seconds=0.3) as engine,
+    ):
         first = answered(engine)
         model.released.set()
         second = answered(engine)
@@ -159,16 +152,21 @@ def test_a_model_that_is_too_slow_to_plan_is_not_waited_for_again(indexed: Path,
 
 
 def test_a_model_that_was_too_slow_to_plan_is_not_asked_for_the_parts_of_a_question_either(
-    indexed: Path, tmp_path: Path
+    counted_workspace: Path, tmp_path: Path
 ) -> None:
-    with served(Served(plans=False)) as model, asking(indexed, tmp_path, model, planner_seconds=0.3) as engine:
+    with (
+        served(Served(plans=False)) as model,
+        asking(counted_workspace, tmp_path, model, planner_seconds=0.3) as engine,
+    ):
         assert engine.controller_tools().generator is not None
         engine.plan(QUESTION)
         assert engine.controller_tools().generator is None
 
 
-def test_two_people_at_once_are_both_answered_by_a_server_that_takes_one(indexed: Path, tmp_path: Path) -> None:
-    with served(Served()) as model, asking(indexed, tmp_path, model) as engine, ThreadPoolExecutor(2) as pool:
+def test_two_people_at_once_are_both_answered_by_a_server_that_takes_one(
+    counted_workspace: Path, tmp_path: Path
+) -> None:
+    with served(Served()) as model, asking(counted_workspace, tmp_path, model) as engine, ThreadPoolExecutor(2) as pool:
         replies = list(pool.map(lambda question: answered(engine, question), [QUESTION] * 2))
     assert [reply.text for reply in replies] == [STATEMENT.strip()] * 2
     assert sorted(model.asked) == ["answer", "answer", "plan", "plan"]

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.add_files import add_paths
 from rag_engine.backends.chroma import lock_indexes
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import WorkspaceError
-from rag_engine.planning.follow_up import Exchange, FollowUp
-from rag_engine.processes.writer_lock import write_lock
+from rag_engine.planning.follow_up import Exchange
 from rag_engine.retrieval import search as retrievers
 from rag_engine.settings import keep_setting
 from rag_engine.types.answer import Answer
@@ -22,15 +20,6 @@ from rag_engine.workspace import index
 from tests.rag_engine.conftest import AwayEmbedder, CountingEmbedder, OtherEmbedder
 
 QUESTION = "When do residents within 300 metres of the dyke leave their homes?"
-
-
-@pytest.fixture(scope="module")
-def counted_workspace(small_documents: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    workspace = tmp_path_factory.mktemp("counted") / "workspace"
-    engine = Engine(read_config(workspace), embedder=CountingEmbedder())
-    add_paths([small_documents], engine)
-    engine.close()
-    return workspace
 
 
 @pytest.fixture
@@ -110,11 +99,6 @@ def test_an_index_of_another_model_is_refused_with_the_cure_and_can_be_encoded_a
     other.close()
 
 
-def test_a_second_writer_is_told_who_writes(engine: Engine) -> None:
-    with write_lock(engine.config.workspace), pytest.raises(WorkspaceError, match="being written by process"):
-        engine.writer.erase(engine.collection.documents()[0])
-
-
 def test_a_chroma_folder_has_one_owner(tmp_path: Path) -> None:
     lock = lock_indexes(tmp_path)
     with pytest.raises(WorkspaceError, match="in use by process"):
@@ -133,14 +117,6 @@ def test_asking_gives_evidence_then_words_then_the_checked_answer(engine: Engine
     document = next(d for d in engine.collection.documents() if d.document_id == answer.citations[0].document_id)
     first = answer.citations[0]
     assert engine.catalog.text(document.key)[first.start : first.end] == first.quote
-
-
-def test_a_follow_up_is_asked_of_what_came_before(engine: Engine) -> None:
-    before = (Exchange("When do residents near the dyke have to leave in Ireland?"),)
-    first, evidence, *_ = engine.ask_next("And in Norway?", before)
-    assert first == FollowUp("When do residents near the dyke have to leave in Norway?", "rules")
-    assert isinstance(evidence, Evidence)
-    assert evidence.plan.scope.countries == ("Norway",)
 
 
 def test_a_question_that_stands_alone_is_asked_as_it_is(engine: Engine) -> None:

@@ -11,17 +11,7 @@ import numpy as np
 from rag_engine.errors import BackendError
 from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.answers.scoring import Figures, average_precision
-from rag_engine.prompts import (
-    CLAIMS_RULES,
-    QUESTIONS_RULES,
-    SUPPORTED_CLAIMS_RULES,
-    USEFULNESS_RULES,
-    claims_message,
-    list_schema,
-    questions_message,
-    supported_claims_message,
-    usefulness_message,
-)
+from rag_engine.prompts import CLAIMS_RULES, QUESTIONS_RULES, SUPPORTED_CLAIMS_RULES, USEFULNESS_RULES, claims_message, list_schema, questions_message, supported_claims_message, usefulness_message
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.types.answer import Answer
 

@@ -66,14 +66,6 @@ def test_an_unchanged_landing_page_does_not_hide_a_new_document(tmp_path: Path) 
     assert second.urls == (f"{AT}flood", f"{AT}a.pdf")
 
 
-def test_a_redirect_to_an_unchanged_file_downloads_nothing(tmp_path: Path) -> None:
-    at = context(tmp_path, flood=Answer(redirect=f"{AT}v1.pdf"), v1__pdf=pdf(etag='"1"'))
-    first = got(at.acquire(FLOOD))
-    assert first.urls == (f"{AT}flood", f"{AT}v1.pdf")
-    assert at.acquire(FLOOD, before=first).reason == "not_modified"
-    assert len(at.web.asked) == 2
-
-
 def test_a_new_version_leaves_the_one_in_quarantine_alone(tmp_path: Path) -> None:
     at = context(tmp_path, flood=pdf("first"))
     first = got(at.acquire(FLOOD))

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.acts.backups import backup, restore
+from ingestion.acts.backups import restore
 from tests.ingestion.backup.test_restore import changed_catalog, refuse
-from tests.ingestion.backup.workspaces import context_of, found, open_engine, place
+from tests.ingestion.backup.workspaces import found, place
 
 QUESTION = "Who keeps the rules of the harbour?"
 # What a stranger may add to a catalog, also under a kind of which SQLite takes no notice.
@@ -29,14 +29,6 @@ ADDED = (
     "PRAGMA writable_schema=ON",
     "UPDATE sqlite_master SET type = upper(type) WHERE name IN ('queue', 'keep', 'seen', 'words')",
 )
-
-
-@pytest.fixture
-def archive(workspace: Path, tmp_path: Path) -> Path:
-    """Return a backup of a workspace with every table that a catalog has."""
-    with closing(open_engine(workspace)) as engine:
-        context_of(engine).jobs.latest()
-    return backup(place(workspace), tmp_path / "backup.zip").file
 
 
 @pytest.fixture

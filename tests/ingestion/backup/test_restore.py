@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.acts.backups import backup, restore
+from ingestion.acts.backups import restore
 from ingestion.acts.people import audit_entries
 from ingestion.worker import work
 from rag_engine.config import GenerationConfig, read_config
@@ -277,10 +277,6 @@ def test_a_catalog_that_names_what_lies_elsewhere_is_refused(
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "victim.txt").write_text("mine")
-    with closing(open_engine(workspace)) as engine:
-        context_of(engine).jobs.latest()
-    archive.unlink()
-    backup(place(workspace), archive)
     for name, path in (("OUTSIDE", outside), ("FORMER", workspace), ("NEW", target)):
         statement = statement.replace(name, str(path))
     refuse(changed_catalog(archive, statement), target, "which no catalog of Sextant h")
@@ -354,10 +350,6 @@ def test_runs_that_had_not_ended_are_cancelled_and_admins_are_named(
 ) -> None:
     secret = archive.with_name("secret.md")
     secret.write_text("# A secret\n\nThe secret of the analyst is kept at home.")
-    with closing(open_engine(workspace)) as engine:
-        context_of(engine).jobs.latest()
-    archive.unlink()
-    backup(place(workspace), archive)
     asked = json.dumps({"paths": [str(secret)]})
     rows = [
         f"INSERT INTO jobs VALUES ({key}, 'add', '{asked}', '{status}', '', '[]', '', '', '', '', 0, 0, '')"

@@ -53,6 +53,8 @@ def make_workspace(folder: Path) -> Path:
     add(folder, "harbour.md", HARBOUR)
     add(folder, "bay.md", BAY)
     with closing(open_engine(folder)) as engine:
+        # With every table that a catalog has.
+        context_of(engine).jobs.latest()
         corrections.correct(context_of(engine), {"bay.md": {"title": ["The rules of the bay"]}}, "Ada", "So it says.")
     people.set_role(place(folder), "ada@example.org", "admin")
     settings.change_setting(place(folder), "answer_seconds", "600", "Ada")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,8 +12,6 @@ from ingestion.acts.backups import backup_bytes, list_backups, queue_backup, res
 from ingestion.acts.people import audit_entries
 from ingestion.jobs.queue import JobQueue
 from ingestion.worker import work
-from rag_engine.conversations.person import Person
-from rag_engine.errors import InputError
 from tests.ingestion.backup.workspaces import HARBOUR, add, context_of, found, open_engine, place
 
 
@@ -60,16 +56,3 @@ def test_a_folder_that_cannot_be_made_is_named_with_the_cure(workspace: Path) ->
     assert failed.status == "failed"
     assert "workspace-backups cannot be made" in failed.message
     assert "sextant backup FILE" in failed.message
-
-
-def test_only_an_admin_makes_lists_and_takes_away_backups(workspace: Path) -> None:
-    with closing(open_engine(workspace)) as engine:
-        context = replace(context_of(engine), person=Person("Rae", "rae@example.org", "curator"))
-        acts: tuple[Callable[[], object], ...] = (
-            lambda: queue_backup(context),
-            lambda: list_backups(context),
-            lambda: backup_bytes(context, "a.zip"),
-        )
-        for refused in acts:
-            with pytest.raises(InputError, match="takes the role admin"):
-                refused()

@@ -23,6 +23,7 @@ from rag_engine.evaluation.answers.gate import accept_answers, find_result
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.storage import schema as tables
 from rag_engine.workspace import sparse_index
+from tests.present import present
 from tests.rag_engine.conftest import CountingEmbedder, unread
 
 EVACUATION = "The mayor orders the evacuation and the fire service carries it out."
@@ -64,8 +65,7 @@ def context(accepted: Path, tmp_path: Path) -> Iterator[ActContext]:
 
 def praise(context: ActContext) -> None:
     """Make the accepted answers better than any can be."""
-    run = find_accepted(context.workspace)
-    assert run is not None
+    run = present(find_accepted(context.workspace))
     rows = tuple(replace(row, figures={**row.figures, "context_precision": 2.0}) for row in run.rows)
     keep_run(context.workspace, record_run(context.workspace, "praised", replace(run, rows=rows), "").id)
 
@@ -73,8 +73,7 @@ def praise(context: ActContext) -> None:
 @pytest.mark.parametrize("encode", [False, True])
 def test_new_indexes_that_answer_as_well_are_put_in_place(context: ActContext, encode: bool) -> None:
     assert indexes.rebuild(context, encode=encode) == len(context.engine.collection.snapshot())
-    result = find_result(context.workspace)
-    assert result is not None
+    result = present(find_result(context.workspace))
     assert (result.generation, result.questions, result.dropped) == (2, 8, ())
     assert context.engine.collection.generation() == 2
 
@@ -84,8 +83,7 @@ def test_new_indexes_that_answer_worse_are_held_back_until_somebody_decides(cont
     praise(context)
     with pytest.raises(WorkspaceError, match=r"context_precision fell .*rebuild --accept"):
         indexes.rebuild(context, encode=encode)
-    result = find_result(context.workspace)
-    assert result is not None
+    result = present(find_result(context.workspace))
     assert (result.generation, result.dropped) == (2, ("context_precision",))
     assert context.engine.collection.generation() == 1
     assert context.engine.search("Who orders the evacuation?").hits
@@ -109,8 +107,7 @@ def chunks(context: ActContext) -> list[str]:
 def test_indexes_that_were_held_back_wait_and_answer_once_they_are_accepted(context: ActContext, encode: bool) -> None:
     before = chunks(context)
     hold_back(context, encode=encode)
-    waiting = context.engine.collection.waiting()
-    assert waiting is not None
+    waiting = present(context.engine.collection.waiting())
     assert (waiting.number, context.engine.collection.generation()) == (2, 1)
     assert indexes.accept_index(context) == len(context.engine.collection.snapshot()) > 0
     assert (context.engine.collection.waiting(), context.engine.collection.generation()) == (None, 2)
@@ -171,8 +168,7 @@ def test_a_document_that_is_erased_is_not_left_in_an_index_that_waits(context: A
 def test_of_two_indexes_that_are_held_back_the_later_one_waits(context: ActContext, encode: bool) -> None:
     hold_back(context, encode=not encode)
     hold_back(context, encode=encode)
-    waiting = context.engine.collection.waiting()
-    assert waiting is not None
+    waiting = present(context.engine.collection.waiting())
     assert bool(waiting.encoder) == encode
     indexes.accept_index(context)
     assert set(context.engine.catalog.read(sql.select(tables.documents.c.status))) == {("active",)}

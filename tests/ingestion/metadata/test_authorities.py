@@ -65,11 +65,6 @@ def test_similar_names_of_different_bodies_stay_apart() -> None:
     assert known("Council of Europe").name != known("Council of the European Union").name
 
 
-@pytest.mark.parametrize("acronym", ["JRC", "EEA", "ECDC", "EFSA", "Cedefop"])
-def test_bodies_of_the_union_are_european_and_not_global(acronym: str) -> None:
-    assert known(acronym).level == "European region"
-
-
 @pytest.mark.parametrize(
     ("address", "name"),
     [

@@ -26,7 +26,7 @@ def test_a_national_body_writes_for_its_country() -> None:
     )
 
 
-@pytest.mark.parametrize("body", ["JRC", "EEA", "ECDC", "EFSA", "European Commission"])
+@pytest.mark.parametrize("body", ["JRC", "EEA", "ECDC", "EFSA", "Cedefop", "European Commission"])
 def test_a_body_of_the_union_is_european_however_often_it_says_global(body: str) -> None:
     assert _found(_locate("Heat", "The world is warm. " * 20, by=body)) == ("European region", [])
 

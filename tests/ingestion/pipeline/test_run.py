@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import pymupdf
 import pytest
 
 from ingestion.acts.comparisons import begin_comparison
@@ -24,7 +23,6 @@ from ingestion.config import IngestionConfig, QualityConfig
 from ingestion.dataset.comparison.ask_cells import CellsRequest, ask_cells
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.file_names import file_hash
-from ingestion.jobs.queue import JobQueue
 from ingestion.pipeline.run import run_phases
 from ingestion.records.document_corrections import Correction
 from ingestion.records.source_record import Decision
@@ -34,15 +32,12 @@ from ingestion.tools import Tools, open_tools
 from ingestion.types.outcome import Outcome
 from ingestion.types.run import PHASES, ControlSignal, Phase, PhaseSummary, RunRequest
 from ingestion.workspace import refused
-from rag_engine.config import read_config
-from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.retrieval.book_index_boost import match_index
 from tests.conftest import ROOT
 from tests.ingestion.left_behind import files_holding, forms
 from tests.portal.texts import DROUGHT, FIRE, FLOOD, FLOOD_REVISED, HEAT
-from tests.rag_engine.conftest import CountingEmbedder
+from tests.present import present
 
 
 @pytest.fixture
@@ -52,13 +47,6 @@ def folder(tmp_path: Path) -> Path:
     for name, text in {"flood": FLOOD, "heat": HEAT, "drought": DROUGHT}.items():
         (folder / f"{name}.md").write_text(f"# {text.plain}", encoding="utf-8")
     return folder
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    engine = Engine(read_config(tmp_path / "workspace"), embedder=CountingEmbedder())
-    yield engine
-    engine.close()
 
 
 @pytest.fixture
@@ -81,11 +69,6 @@ def _run(store: SourceStore, engine: Engine, tools: Tools, **asked: object) -> d
 
 def _code(store: SourceStore, name: str) -> str:
     return next(one.code for one in store.sources() if Path(one.path).stem == name)
-
-
-def _context(store: SourceStore, engine: Engine) -> ActContext:
-    """Return the workspace with a worker that never starts: runs are carried out by the tests themselves."""
-    return ActContext(engine, store, JobQueue(engine.catalog), LOCAL, lambda _: None)
 
 
 def _titles(engine: Engine) -> list[str]:
@@ -171,15 +154,15 @@ def test_corrections_reach_the_index_and_outlive_every_run(store: SourceStore, e
 
 
 def test_an_erased_document_stays_away_until_a_person_brings_it_back(
-    store: SourceStore, engine: Engine, tools: Tools
+    store: SourceStore, engine: Engine, context: ActContext, tools: Tools
 ) -> None:
     _run(store, engine, tools)
     record = next(one for one in engine.collection.documents() if one.metadata.title == HEAT.title)
-    erase(_context(store, engine), record.source, "Ada", "Out of date.")
+    erase(context, record.source, "Ada", "Out of date.")
     _run(store, engine, tools, which="all")
     assert _titles(engine) == sorted([FLOOD.title, DROUGHT.title])
     assert not [path for path in (engine.config.workspace / "downloads").iterdir() if "heat" in path.name.lower()]
-    decide(_context(store, engine), [_code(store, "heat")], "restore", "Ada", "It is in force.")
+    decide(context, [_code(store, "heat")], "restore", "Ada", "It is in force.")
     _run(store, engine, tools)
     assert len(engine.collection.documents()) == 3
 
@@ -192,10 +175,10 @@ def test_a_source_off_the_list_leaves_the_index(store: SourceStore, engine: Engi
 
 
 def test_a_cell_asked_while_its_document_leaves_the_index_keeps_no_quotation_of_it(
-    store: SourceStore, engine: Engine, tools: Tools
+    store: SourceStore, engine: Engine, context: ActContext, tools: Tools
 ) -> None:
     _run(store, engine, tools)
-    begun = begin_comparison(_context(store, engine), ["Who opens the cooling centres?"], "document", {})
+    begun = begin_comparison(context, ["Who opens the cooling centres?"], "document", {})
     columns, comparisons = tuple(column.key for column in begun.columns), ComparisonStore(engine.catalog)
     ask_cells(engine, comparisons, CellsRequest(begun.id, begun.questions, columns))
     answered = comparisons.require(begun.id).cells
@@ -207,10 +190,11 @@ def test_a_cell_asked_while_its_document_leaves_the_index_keeps_no_quotation_of_
     assert {column for _, column in comparisons.require(begun.id).cells} == staying
 
 
-def test_sources_off_the_list_leave_no_file(store: SourceStore, engine: Engine, tools: Tools, folder: Path) -> None:
+def test_sources_off_the_list_leave_no_file(
+    store: SourceStore, engine: Engine, context: ActContext, tools: Tools, folder: Path
+) -> None:
     shutil.copyfile(folder / "heat.md", folder / "heat-copy.md")
     store.add(read_source_list(folder, store.sources()).new)
-    context = _context(store, engine)
     with (folder / "heat.md").open("rb") as file:
         [uploaded] = add_own_files(context, [("heat-too.md", file)]).new
     _run(store, engine, tools)
@@ -224,28 +208,13 @@ def test_sources_off_the_list_leave_no_file(store: SourceStore, engine: Engine, 
     assert list(files_holding(workspace, words)) == []
 
 
-def test_a_newer_version_answers_and_the_older_one_as_of_its_time(
-    store: SourceStore, engine: Engine, tools: Tools, folder: Path
-) -> None:
-    (folder / "flood-2022.md").write_text(f"# {FLOOD_REVISED.plain}", encoding="utf-8")
-    store.add(read_source_list(folder, store.sources()).new)
-    _run(store, engine, tools)
-    question = "How many metres from the dyke do residents leave their homes?"
-    assert FLOOD_REVISED.title in {hit.document.metadata.title for hit in engine.search(question).hits}
-    assert FLOOD.title not in {hit.document.metadata.title for hit in engine.search(question).hits}
-    then = engine.search(question, {"as_of": ("2020",)}).hits
-    assert FLOOD.title in {hit.document.metadata.title for hit in then}
-    assert FLOOD_REVISED.title not in {hit.document.metadata.title for hit in then}
-
-
 def test_a_file_that_is_gone_fails_alone_and_is_tried_again(
     store: SourceStore, engine: Engine, tools: Tools, folder: Path, tmp_path: Path
 ) -> None:
     shutil.move(folder / "heat.md", tmp_path / "heat.md")
     _run(store, engine, tools)
     assert len(engine.collection.documents()) == 2
-    stopped = store.records()[_code(store, "heat")].stopped
-    assert stopped is not None
+    stopped = present(store.records()[_code(store, "heat")].stopped)
     assert "heat.md" in stopped[1].message
     shutil.move(tmp_path / "heat.md", folder / "heat.md")
     _run(store, engine, tools)
@@ -298,8 +267,7 @@ def test_a_source_that_stopped_the_worker_twice_is_set_aside_until_it_is_asked_f
         command = [sys.executable, "-c", script, str(refused(tools.workspace)), f"extraction {code} {content}"]
         subprocess.run(command, cwd=ROOT, check=False)
     _run(store, engine, tools)
-    stopped = store.records()[code].stopped
-    assert stopped is not None
+    stopped = present(store.records()[code].stopped)
     assert (stopped[0], stopped[1].reason) == ("extraction", "crashed")
     assert f"{code} stopped the worker 2 times and is set aside" in stopped[1].message
     assert len(engine.collection.documents()) == 2
@@ -391,14 +359,14 @@ def test_a_source_that_is_put_on_the_list_again_comes_back(
 
 
 def test_erasing_leaves_no_word_of_the_document_in_the_workspace(
-    store: SourceStore, engine: Engine, tools: Tools, folder: Path
+    store: SourceStore, engine: Engine, context: ActContext, tools: Tools, folder: Path
 ) -> None:
     _run(store, engine, tools)
     (folder / "heat.md").write_text(f"# {HEAT.plain}\n\nThe zanzibar clause was added.", encoding="utf-8")
     _run(store, engine, tools)
     documents = engine.collection.documents()
     record = next(one for one in documents if one.metadata.title == HEAT.title and not one.is_former)
-    erase(_context(store, engine), record.source, "Ada", "Out of date.")
+    erase(context, record.source, "Ada", "Out of date.")
     engine.catalog.checkpoint()
     engine.close()
     # The index has a test of its own; what is looked at here is what the list of sources keeps.
@@ -410,12 +378,11 @@ def test_erasing_leaves_no_word_of_the_document_in_the_workspace(
 
 @pytest.mark.parametrize("copy", ["equal", "nearly equal", "no document of the list"])
 def test_erasing_a_document_leaves_no_copy_that_a_run_would_bring_back(
-    store: SourceStore, engine: Engine, tools: Tools, folder: Path, tmp_path: Path, copy: str
+    store: SourceStore, engine: Engine, context: ActContext, tools: Tools, folder: Path, tmp_path: Path, copy: str
 ) -> None:
     text = f"# {HEAT.plain}"
     (folder / "heat-copy.md").write_text(text + ("\n\nBozza." if copy == "nearly equal" else ""), encoding="utf-8")
     store.add(read_source_list(folder, store.sources()).new)
-    context = _context(store, engine)
     _run(store, engine, tools)
     if copy == "no document of the list":
         for code in (_code(store, "heat"), _code(store, "heat-copy")):
@@ -436,16 +403,16 @@ def test_erasing_a_document_leaves_no_copy_that_a_run_would_bring_back(
 
 
 def test_a_copy_that_a_person_restored_is_a_document_of_its_own_and_stays(
-    store: SourceStore, engine: Engine, tools: Tools, folder: Path
+    store: SourceStore, engine: Engine, context: ActContext, tools: Tools, folder: Path
 ) -> None:
     shutil.copyfile(folder / "heat.md", folder / "heat-copy.md")
     store.add(read_source_list(folder, store.sources()).new)
     _run(store, engine, tools)
     [record] = [one for one in engine.collection.documents() if one.metadata.title == HEAT.title]
     [other] = {_code(store, "heat"), _code(store, "heat-copy")} - {record.source.removeprefix("list:")}
-    decide(_context(store, engine), [other], "restore", "Ada", "Both are in force.")
+    decide(context, [other], "restore", "Ada", "Both are in force.")
     _run(store, engine, tools)
-    erase(_context(store, engine), record.source, "Ada", "Out of date.")
+    erase(context, record.source, "Ada", "Out of date.")
     _run(store, engine, tools, which="all")
     assert f"list:{other}" in {one.source for one in engine.collection.documents()}
 
@@ -464,41 +431,3 @@ def test_a_newer_version_supersedes_the_old_one_in_the_index_whatever_was_chosen
     _run(store, engine, tools, codes=(_code(store, "flood-2022"),))
     old = next(one for one in engine.collection.documents() if one.metadata.title == FLOOD.title)
     assert old.metadata.superseded == "2022-06-02"
-
-
-def test_the_index_that_a_source_carries_leads_to_its_passages(
-    store: SourceStore, engine: Engine, tools: Tools, folder: Path
-) -> None:
-    hazards = (
-        "flood",
-        "storm",
-        "avalanche",
-        "quake",
-        "landslide",
-        "drought",
-        "heatwave",
-        "volcano",
-        "tsunami",
-        "frost",
-    )
-    entries = [f"{word}, {page}" for word, page in sorted(zip(hazards, range(1, 11), strict=True))]
-    document = pymupdf.open()
-    for number, word in enumerate((*hazards, ""), start=1):
-        page = document.new_page()
-        if word:
-            page.insert_textbox((72, 90, 520, 760), f"The {word} plan names the mayor.\n\n{FIRE.plain}", fontsize=10)
-        else:
-            page.insert_textbox((72, 90, 520, 760), "\n".join(["Index", "", *entries]), fontsize=11)
-        page.insert_text((300, 800), str(number), fontsize=10)
-    document.save(folder / "book.pdf")
-    store.add(read_source_list(folder, store.sources()).new)
-
-    _run(store, engine, tools)
-
-    [book] = [record for record in engine.collection.documents() if record.file.endswith(".pdf")]
-    index = engine.collection.view().index
-    found = engine.catalog.children(
-        match_index(index, "Who is named when there is an avalanche?", "en").passages
-    ).values()
-    assert {child.document_key for child in found} == {book.key}
-    assert all(child.page <= 3 <= child.last_page and "avalanche plan" in child.text for child in found)

@@ -19,7 +19,6 @@ from ingestion.acts.documents import erase, sources_erased_with
 from ingestion.acts.sources import remove_sources
 from ingestion.config import IngestionConfig, QualityConfig
 from ingestion.file_reading import FileReading
-from ingestion.jobs.queue import JobQueue
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_record import Decision
 from ingestion.records.source_store import SourceStore, now, outcomes
@@ -28,8 +27,6 @@ from ingestion.tools import Tools, open_tools
 from ingestion.types.run import ControlSignal, RunRequest
 from ingestion.types.source import ListedSource
 from rag_engine.backends.encoder.load import load_encoder
-from rag_engine.config import read_config
-from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from tests.ingestion.left_behind import files_holding, forms
@@ -37,14 +34,7 @@ from tests.ingestion.web_server import Answer, Site, page, serving
 from tests.portal import files
 from tests.portal.site import META_CC_BY, PDF, RESERVED
 from tests.portal.texts import DROUGHT, FLOOD, HEAT, about
-from tests.rag_engine.conftest import CountingEmbedder
-
-
-@pytest.fixture
-def engine(tmp_path: object) -> Iterator[Engine]:
-    engine = Engine(read_config(f"{tmp_path}/workspace"), embedder=CountingEmbedder())
-    yield engine
-    engine.close()
+from tests.present import present
 
 
 @pytest.fixture
@@ -104,7 +94,9 @@ def test_a_file_that_is_gone_from_its_address_stays_in_the_collection(engine: En
     assert "is kept" in outcome.message
 
 
-def test_a_newer_file_supersedes_the_former_which_answers_as_of_an_earlier_date(engine: Engine, site: Site) -> None:
+def test_a_newer_file_supersedes_the_former_which_answers_as_of_an_earlier_date(
+    engine: Engine, context: ActContext, site: Site
+) -> None:
     site.answers["/plan.pdf"] = page(files.pdf(about("owls")), PDF)
     SourceStore(engine.catalog).add([ListedSource("A1", site.url("/plan.pdf"))])
     _run(engine, site)
@@ -122,44 +114,39 @@ def test_a_newer_file_supersedes_the_former_which_answers_as_of_an_earlier_date(
     _run(engine, site, request=RunRequest(which="all"))
     assert len(engine.collection.documents()) == 2
     assert len(list((engine.config.workspace / "downloads").iterdir())) == 2
-    erase(
-        ActContext(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, lambda _: None),
-        "list:A1",
-        "Ada",
-        "Out.",
-    )
+    erase(context, "list:A1", "Ada", "Out.")
     assert engine.collection.documents() == []
     assert not list((engine.config.workspace / "downloads").iterdir())
 
 
-def test_the_evidence_on_the_licence_quotes_an_erased_document_no_more(engine: Engine, site: Site) -> None:
+def test_the_evidence_on_the_licence_quotes_an_erased_document_no_more(
+    engine: Engine, context: ActContext, site: Site
+) -> None:
     statement = "This zanzibar plan is licensed under CC BY 4.0."
     site.answers["/plan.pdf"] = page(files.pdf(about("owls"), statement), PDF)
     store = SourceStore(engine.catalog)
     store.add([ListedSource("A1", site.url("/plan.pdf"))])
     _run(engine, site)
-    verdict = store.records()["A1"].page_verdict
-    assert verdict is not None
+    verdict = present(store.records()["A1"].page_verdict)
     assert any("zanzibar" in mark.quote for mark in verdict.marks)
-    context = ActContext(engine, store, JobQueue(engine.catalog), LOCAL, lambda _: None)
     assert erase(context, "list:A1", "Ada", "Out of date.").left_behind == ()
     assert list(files_holding(engine.config.workspace, forms("zanzibar", "on owls"))) == []
     # The verdict stands, and its words come back with the document.
     assert store.entries()["A1", "licence"].outcome.reason == "licence_green"
     decide(context, ["A1"], "restore", "Ada", "It is in force.")
     _run(engine, site)
-    verdict = store.records()["A1"].page_verdict
-    assert verdict is not None
+    verdict = present(store.records()["A1"].page_verdict)
     assert any("zanzibar" in mark.quote for mark in verdict.marks)
 
 
-def test_erasing_a_document_keeps_a_nearly_equal_one_of_the_list_away(engine: Engine, site: Site) -> None:
+def test_erasing_a_document_keeps_a_nearly_equal_one_of_the_list_away(
+    engine: Engine, context: ActContext, site: Site
+) -> None:
     draft = replace(HEAT, paragraphs=(*HEAT.paragraphs, "Bozza."))
     for code, text in {"HEAT": HEAT, "DRAFT": draft}.items():
         site.answers[f"/{code}.html"] = page(files.content(text, head=META_CC_BY))
         SourceStore(engine.catalog).add([ListedSource(code, site.url(f"/{code}.html"))])
-    store = _run(engine, site)
-    context = ActContext(engine, store, JobQueue(engine.catalog), LOCAL, lambda _: None)
+    _run(engine, site)
     [record] = engine.collection.documents()
     assert set(sources_erased_with(context, [record])) == {"HEAT", "DRAFT"}
     with pytest.raises(InputError, match=", ".join(sources_erased_with(context, [record]))):
@@ -171,7 +158,9 @@ def test_erasing_a_document_keeps_a_nearly_equal_one_of_the_list_away(engine: En
 
 
 @pytest.mark.parametrize("gone", ["erased", "off the list"])
-def test_no_page_that_a_check_of_its_licence_fetched_outlives_a_document(engine: Engine, site: Site, gone: str) -> None:
+def test_no_page_that_a_check_of_its_licence_fetched_outlives_a_document(
+    engine: Engine, context: ActContext, site: Site, gone: str
+) -> None:
     site.answers["/plan.html"] = page(files.content(about("zanzibars"), head=META_CC_BY))
     store = SourceStore(engine.catalog)
     store.add([ListedSource("A1", site.url("/plan.html"))])
@@ -180,7 +169,6 @@ def test_no_page_that_a_check_of_its_licence_fetched_outlives_a_document(engine:
     _run(engine, site, request=RunRequest(("licence",), which="all"))
     workspace, words = engine.config.workspace, forms("answers for zanzibars")
     assert {path.relative_to(workspace).parts[0] for path in files_holding(workspace, words)} >= {"pages", "downloads"}
-    context = ActContext(engine, store, JobQueue(engine.catalog), LOCAL, lambda _: None)
     if gone == "erased":
         assert erase(context, "list:A1", "Ada", "Out of date.").left_behind == ()
     else:
@@ -287,9 +275,8 @@ def test_a_document_reserving_its_rights_wins_over_its_page_until_a_person_decid
     store = SourceStore(engine.catalog)
     store.add([ListedSource("A1", site.url("/owls"))])
     _run(engine, site)
-    verdict = store.records()["A1"].verdict
-    assert verdict is not None
-    assert verdict.light == "RED"
+    verdict = present(store.records()["A1"].verdict)
+    assert (verdict.light, verdict.licence) == ("RED", "All rights reserved")
     assert any("All rights reserved" in mark.quote for mark in verdict.marks)
     first = store.records()["A1"].outcomes["extraction"].message
     assert first.startswith("Its page says CC BY 4.0, but ")
@@ -356,13 +343,9 @@ def _titles(engine: Engine) -> list[str]:
     return sorted(record.metadata.title for record in engine.collection.documents())
 
 
-def _restore(engine: Engine, code: str, choice: str, note: str = "") -> None:
-    decide(
-        ActContext(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL), [code], choice, "Ada", note
-    )
-
-
-def test_what_is_rejected_lies_in_quarantine_until_it_is_restored(engine: Engine, site: Site) -> None:
+def test_what_is_rejected_lies_in_quarantine_until_it_is_restored(
+    engine: Engine, context: ActContext, site: Site
+) -> None:
     def strict(tools: Tools) -> Tools:
         return replace(tools, config=replace(tools.config, quality=QualityConfig(minimum_characters=910)))
 
@@ -371,16 +354,18 @@ def test_what_is_rejected_lies_in_quarantine_until_it_is_restored(engine: Engine
     _run(engine, site, made=strict)
     assert _titles(engine) == [FLOOD.title]
     assert len(list((workspace / "quarantine").iterdir())) == 2
-    _restore(engine, "HEAT", "restore", "It is short and it is the law.")
+    decide(context, ["HEAT"], "restore", "Ada", "It is short and it is the law.")
     _run(engine, site, made=strict)
     assert _titles(engine) == sorted([FLOOD.title, HEAT.title])
     assert [path.name for path in (workspace / "downloads").iterdir() if "HEAT" in path.name]
-    _restore(engine, "HEAT", "undo")
+    decide(context, ["HEAT"], "undo", "Ada")
     _run(engine, site, made=strict)
     assert _titles(engine) == [FLOOD.title]
 
 
-def test_what_is_out_of_the_scope_is_set_aside_and_can_be_brought_back(engine: Engine, site: Site) -> None:
+def test_what_is_out_of_the_scope_is_set_aside_and_can_be_brought_back(
+    engine: Engine, context: ActContext, site: Site
+) -> None:
     encode = load_encoder("multilingual-e5-small").encode_passages
 
     def scoped(tools: Tools) -> Tools:
@@ -394,7 +379,7 @@ def test_what_is_out_of_the_scope_is_set_aside_and_can_be_brought_back(engine: E
     assert "rather than “taxes and pensions”" in records["FLOOD"].outcomes["quality"].message
     assert records["FLOOD"].quality is not None
 
-    _restore(engine, "FLOOD", "restore", "Cited by us")
+    decide(context, ["FLOOD"], "restore", "Ada", "Cited by us")
     _run(engine, site, made=scoped)
     assert FLOOD.title in _titles(engine)
     _run(engine, site)

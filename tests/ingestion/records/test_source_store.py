@@ -82,18 +82,6 @@ def test_what_was_approved_in_review_names_its_licence(store: SourceStore, found
     assert store.records()["A1"].metadata.licence == licence
 
 
-def test_what_a_document_reserves_wins_over_its_page(store: SourceStore) -> None:
-    store.add([ListedSource("A1", "https://example.org/a")])
-    page = LicenceVerdict("GREEN", "CC BY 4.0", (LicenceMark("mark", "GREEN", "CC BY 4.0", 25, "by/4.0", "link"),))
-    _pass(store, "A1", "licence", Outcome("done", "licence_green", Message(), page))
-    inside = LicenceMark("pattern", "RED", "All rights reserved", 25, "All rights reserved.", "page 2")
-    text = Extraction("ab", "application/pdf", 1, 0, 0, 9, 9, "T", "en", 9, licence_marks=(inside,))
-    _pass(store, "A1", "extraction", Outcome("refused", "licence_reserved", Message(), text))
-    record = store.records()["A1"]
-    assert record.verdict is not None
-    assert (record.verdict.light, record.verdict.licence) == ("RED", "All rights reserved")
-
-
 def test_a_persons_word_on_a_licence_outlives_every_run_and_can_be_taken_back(store: SourceStore) -> None:
     store.add([ListedSource("A1", "https://a/")])
     waits = Outcome("skipped", "licence_unclear", Message("Nothing is said."), EVIDENCE["licence"])

@@ -17,6 +17,7 @@ from ingestion.file_reading import ExtractionLimits
 from ingestion.sandbox.sandbox import Sandbox
 from ingestion.types.outcome import OutcomeReason, Refusal
 from tests.ingestion.documents import pdf
+from tests.present import present
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -44,8 +45,7 @@ def test_a_child_that_hangs_is_replaced_and_the_next_file_is_read(tmp_path: Path
     path = pdf(tmp_path / "a.pdf", ["Words"])
     with Sandbox(ExtractionLimits(seconds=0.5), ocr="none") as sandbox:
         sandbox.read(path)
-        hung = sandbox.process_id
-        assert hung is not None
+        hung = present(sandbox.process_id)
         os.kill(hung, signal.SIGSTOP)
         with pytest.raises(Refusal, match=r"a\.pdf was not read within 0.5 seconds") as caught:
             sandbox.read(path)
@@ -58,8 +58,7 @@ def test_a_child_that_is_killed_is_replaced_and_the_next_file_is_read(tmp_path: 
     path = pdf(tmp_path / "a.pdf", ["Words"])
     with Sandbox(ocr="none") as sandbox:
         sandbox.read(path)
-        child = sandbox.process_id
-        assert child is not None
+        child = present(sandbox.process_id)
         os.kill(child, signal.SIGSTOP)
         killer = threading.Timer(0.2, os.kill, (child, signal.SIGKILL))
         killer.start()

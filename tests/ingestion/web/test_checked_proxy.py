@@ -16,6 +16,7 @@ from ingestion.types.outcome import Refusal
 from ingestion.web.address_policy import check_port, read_exemptions
 from ingestion.web.checked_proxy import USER, CheckedProxy
 from tests.ingestion.web_server import QUICK, Site, page, serving
+from tests.present import present
 
 
 @pytest.fixture
@@ -98,8 +99,7 @@ def test_a_public_host_is_reached_at_the_ports_of_the_web_and_those_that_the_lis
             check_port(host, port, ["8.8.8.8"], exempted)
     with CheckedProxy(QUICK, resolve=lambda host, port: ("8.8.8.8",), named=[("named.example", 6379)]) as proxy:
         assert _told(proxy, "GET http://example.org:6379/ HTTP/1.1\r\nHost: x\r\n\r\n") == b""
-        refusal = proxy.refusal_for("example.org", 6379)
-        assert refusal is not None
+        refusal = present(proxy.refusal_for("example.org", 6379))
         assert refusal.reason == "address_forbidden"
 
 
@@ -121,8 +121,7 @@ def test_a_place_that_is_not_listed_gets_no_connection(proxy: CheckedProxy, plac
         assert _told(proxy, f"GET http://{place}/ HTTP/1.1\r\nHost: x\r\n\r\n") == b""
         assert not other.asked
     host, _, port = place.rpartition(":")
-    refusal = proxy.refusal_for(host.strip("[]"), int(port))
-    assert refusal is not None
+    refusal = present(proxy.refusal_for(host.strip("[]"), int(port)))
     assert refusal.reason == "address_forbidden"
 
 

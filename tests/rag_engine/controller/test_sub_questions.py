@@ -34,28 +34,33 @@ def test_questions_that_follow_one_another_are_asked_apart(language: str, questi
     assert parts(question, language) == expected
 
 
-def test_what_comes_before_the_first_asking_word_belongs_to_every_part() -> None:
-    asked = parts("In the flood act, who gives the warning and what must operators do?", "en")
-    assert asked == ["In the flood act, who gives the warning?", "In the flood act, what must operators do?"]
-
-
-def test_several_countries_are_asked_about_one_by_one() -> None:
-    assert parts("Wie warnen Frankreich und Spanien vor Hitze?", "de") == [
-        "Wie warnen Frankreich vor Hitze?",
-        "Wie warnen Spanien vor Hitze?",
-    ]
-
-
-def test_countries_and_parts_are_crossed() -> None:
-    asked = parts("In Italia e in Germania chi decide e chi paga?", "it")
-    assert asked == ["In Italia chi decide?", "In Germania chi decide?", "In Italia chi paga?", "In Germania chi paga?"]
-
-
-def test_several_years_are_asked_about_one_by_one() -> None:
-    assert parts("How many homes were flooded in 2007 and 2009?", "en") == [
-        "How many homes were flooded in 2007?",
-        "How many homes were flooded in 2009?",
-    ]
+@pytest.mark.parametrize(
+    ("language", "question", "expected"),
+    [
+        pytest.param("en", "In the flood act, who gives the warning and what must operators do?",
+                     ["In the flood act, who gives the warning?", "In the flood act, what must operators do?"],
+                     id="what comes before the first asking word belongs to every part"),
+        pytest.param("de", "Wie warnen Frankreich und Spanien vor Hitze?",
+                     ["Wie warnen Frankreich vor Hitze?", "Wie warnen Spanien vor Hitze?"],
+                     id="several countries are asked about one by one"),
+        pytest.param("it", "In Italia e in Germania chi decide e chi paga?",
+                     ["In Italia chi decide?", "In Germania chi decide?",
+                      "In Italia chi paga?", "In Germania chi paga?"],
+                     id="countries and parts are crossed"),
+        pytest.param("en", "How many homes were flooded in 2007 and 2009?",
+                     ["How many homes were flooded in 2007?", "How many homes were flooded in 2009?"],
+                     id="several years are asked about one by one"),
+        pytest.param("de", "Was sagen Artikel 35 des Grundgesetzes und § 12 des Zivilschutzgesetzes?",
+                     ["Was sagen Artikel 35 des Grundgesetzes?", "Was sagen § 12 des Zivilschutzgesetzes?"],
+                     id="sections of two acts stay with their act"),
+        pytest.param("es", "¿Qué se decidió sobre bosques, sobre océanos y sobre la ciencia?",
+                     ["¿Qué se decidió sobre bosques?", "¿Qué se decidió sobre océanos?",
+                      "¿Qué se decidió sobre la ciencia?"],
+                     id="a list whose items begin with the same preposition is taken apart"),
+    ],
+)  # fmt: skip
+def test_a_question_of_several_parts_is_taken_apart(language: str, question: str, expected: list[str]) -> None:
+    assert parts(question, language) == expected
 
 
 @pytest.mark.parametrize(
@@ -73,21 +78,6 @@ def test_several_years_are_asked_about_one_by_one() -> None:
 def test_each_named_section_gets_a_question_that_names_it(language: str, question: str) -> None:
     labels = [named_labels(part, language) for part in parts(question, language)]
     assert labels == [("article 5",), ("article 8",), ("article 11",)]
-
-
-def test_sections_of_two_acts_stay_with_their_act() -> None:
-    assert parts("Was sagen Artikel 35 des Grundgesetzes und § 12 des Zivilschutzgesetzes?", "de") == [
-        "Was sagen Artikel 35 des Grundgesetzes?",
-        "Was sagen § 12 des Zivilschutzgesetzes?",
-    ]
-
-
-def test_a_list_whose_items_begin_with_the_same_preposition_is_taken_apart() -> None:
-    assert parts("¿Qué se decidió sobre bosques, sobre océanos y sobre la ciencia?", "es") == [
-        "¿Qué se decidió sobre bosques?",
-        "¿Qué se decidió sobre océanos?",
-        "¿Qué se decidió sobre la ciencia?",
-    ]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """A conversation outlives the browser, and an address cannot name anything else."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from rag_engine.answering.source_order import NumberedWords
 from rag_engine.conversations import recording, store
 from rag_engine.conversations.reply import Reply, ShownSource
 from rag_engine.conversations.store import Conversation, Turn, TurnRating
-from rag_engine.errors import BackendError, InputError, WorkspaceError
+from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.messages import Message
 from rag_engine.planning.follow_up import Exchange, FollowUp
 from rag_engine.takeaway.exported_text import export_answer
@@ -105,24 +104,6 @@ def test_the_steps_of_the_controller_are_kept_with_the_answer(tmp_path: Path) ->
 
     reply = reply_of(tmp_path, begun.id)
     assert (reply.steps, reply.text) == ((step,), "Nobody.")
-
-
-def test_a_question_is_kept_before_it_is_answered(tmp_path: Path) -> None:
-    id = store.new_id()
-
-    store.begin_turn(tmp_path, id, "Why?")
-
-    read = stored(tmp_path, id)
-    assert [(turn.question, turn.reply) for turn in read.turns] == [("Why?", None)]
-
-
-def test_a_question_asked_again_replaces_the_one_that_was_broken_off(tmp_path: Path) -> None:
-    id = store.new_id()
-    store.begin_turn(tmp_path, id, "Why?")
-
-    again = store.begin_turn(tmp_path, id, "Why?")
-
-    assert len(again.turns) == 1
 
 
 def test_two_tabs_on_one_conversation_keep_both_answers(tmp_path: Path) -> None:
@@ -301,17 +282,6 @@ def test_a_number_that_was_no_mark_while_an_answer_was_written_is_none_when_it_i
     parts.close()
     reply = reply_of(tmp_path, begun.id)
     assert reply.text == "Dyke 3 [Source 1], of which more is said in [2]."
-
-
-def test_an_error_becomes_the_reply(tmp_path: Path) -> None:
-    def failing() -> Iterator[str]:
-        yield "First, "
-        raise BackendError("The model is gone.", help="Start it.")
-
-    begun = store.begin_turn(tmp_path, store.new_id(), "Why?")
-    assert list(recording.record_reply(tmp_path, begun, failing())) == ["First, "]
-    reply = reply_of(tmp_path, begun.id)
-    assert reply.text == "The model is gone. Start it."
 
 
 def test_a_rewritten_question_is_stored_beside_the_one_that_was_typed(tmp_path: Path) -> None:

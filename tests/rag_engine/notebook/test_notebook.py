@@ -43,12 +43,6 @@ def test_a_quote_is_kept_with_every_place_of_its_source() -> None:
     assert entry.citations == (CITATION, again)
 
 
-def test_the_same_part_of_an_answer_is_kept_once() -> None:
-    kept = with_entry(notebook(), answer_entry(CONVERSATION, TURN))
-    assert with_entry(kept, answer_entry(CONVERSATION, TURN)) is kept
-    assert len(with_entry(kept, quote_entry(CONVERSATION, TURN, 1)).entries) == 2
-
-
 def test_an_entry_that_was_removed_comes_back_to_its_place() -> None:
     before = notebook("a", "b", "c")
     removed = before.entries[1]

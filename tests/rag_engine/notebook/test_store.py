@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from rag_engine.conversations.store import begin_turn, delete_conversation, end_turn, new_id
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.notebook.notebook import Notebook, answer_entry, with_entry
 from rag_engine.notebook.store import (
@@ -14,10 +13,7 @@ from rag_engine.notebook.store import (
     delete_notebook,
     list_notebooks,
     read_notebook,
-    rename_notebook,
 )
-from tests.present import present
-from tests.rag_engine.conversations.test_store import REPLY
 from tests.rag_engine.notebook.test_notebook import CONVERSATION, TURN
 from tests.raw_records import overwrite, raw_records
 
@@ -39,22 +35,10 @@ def test_an_entry_is_read_as_it_was_kept(tmp_path: Path) -> None:
     assert read_notebook(tmp_path, DEFAULT.id) == kept
 
 
-def test_a_change_gives_the_notebook_before_and_after_it(tmp_path: Path) -> None:
-    keep(tmp_path)
-    before, after = change_notebook(tmp_path, DEFAULT.id, lambda one: with_entry(one, ENTRY))
-    assert before == after
-
-
 def test_notebooks_are_listed_by_name_after_the_default_one(tmp_path: Path) -> None:
     for name in ("terms", "Floods"):
         create_notebook(tmp_path, f"  {name} ")
     assert [one.name for one in list_notebooks(tmp_path)] == ["Evidence", "Floods", "terms"]
-
-
-def test_a_notebook_keeps_its_entries_under_another_name(tmp_path: Path) -> None:
-    keep(tmp_path)
-    assert rename_notebook(tmp_path, DEFAULT.id, "Water").entries == (ENTRY,)
-    assert [one.name for one in list_notebooks(tmp_path)] == ["Water"]
 
 
 @pytest.mark.parametrize(("name", "said"), [("", "is empty"), ("  ", "is empty"), ("evidence", "is taken already")])
@@ -75,18 +59,6 @@ def test_a_notebook_that_was_deleted_meanwhile_is_not_changed(tmp_path: Path) ->
     with pytest.raises(InputError, match="There is no notebook"):
         keep(tmp_path, "f" * 32)
     assert raw_records(tmp_path, "notebook") == {}
-
-
-def test_deleting_a_conversation_leaves_the_notebook_alone(tmp_path: Path) -> None:
-    begun = begin_turn(tmp_path, new_id(), "How long?")
-    ended = present(end_turn(tmp_path, begun, REPLY))
-    entry = answer_entry(ended.id, ended.turns[0])
-    change_notebook(tmp_path, DEFAULT.id, lambda before: with_entry(before, entry))
-
-    delete_conversation(tmp_path, ended.id)
-
-    kept = present(read_notebook(tmp_path, DEFAULT.id))
-    assert kept.entries == (entry,)
 
 
 def test_a_damaged_record_is_named(tmp_path: Path) -> None:

@@ -45,11 +45,6 @@ def ranking(count: int) -> tuple[list[str], list[float]]:
     return [f"passage {n}" for n in range(count)], [1 - n / (count + 1) for n in range(count)]
 
 
-def test_what_answers_rises_by_the_weight_of_the_reranker() -> None:
-    assert order(rerank("q", TEXTS, SCORES, Reader(answers), weight=0.2)) == [0, 1, 2]
-    assert order(rerank("q", TEXTS, SCORES, Reader(answers), weight=0.6)) == [2, 0, 1]
-
-
 @given(
     st.lists(st.tuples(st.floats(-5, 5), st.floats(-50, 50)), min_size=1, max_size=DEPTH),
     st.floats(0, 1),

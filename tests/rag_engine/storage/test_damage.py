@@ -89,13 +89,6 @@ def test_a_damaged_page_is_found_where_nobody_has_read_it(workspace: Path, part:
         check_databases(workspace)
 
 
-@pytest.mark.parametrize("begin", [0, 100])
-def test_a_damaged_header_or_table_of_tables_is_told_when_it_is_opened(workspace: Path, begin: int) -> None:
-    overwrite(workspace / "catalog.sqlite", begin)
-    with pytest.raises(WorkspaceError, match=TOLD):
-        open_catalog(workspace)
-
-
 def test_what_a_killed_process_had_begun_to_write_is_undone_and_no_damage(tmp_path: Path) -> None:
     path = tmp_path / "some.sqlite"
     with closing(sqlite3.connect(path)) as connection:

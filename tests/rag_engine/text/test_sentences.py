@@ -173,61 +173,43 @@ def test_every_language_has_at_least_fifteen_tricky_examples(language: str) -> N
     assert len(set(BOUNDARIES[language])) >= 15
 
 
-def test_a_language_without_rules_borrows_those_of_the_others() -> None:
-    assert sentences("Zie art. 5 van de wet. Dr. Jansen, cfr. Bijlage 2, stemt in.", "nl") == [
-        "Zie art. 5 van de wet.",
-        "Dr. Jansen, cfr. Bijlage 2, stemt in.",
-    ]
-
-
-def test_a_regional_language_code_is_read_as_its_language() -> None:
-    assert len(sentences("Am 3. Mai tagte der Rat. Er vertagte sich.", "de-AT")) == 2
-
-
-def test_scripts_without_capitals_or_spaces_are_split_at_their_own_stops() -> None:
-    assert sentences("洪水は危険です。避難してください！急いで。", "ja") == [
-        "洪水は危険です。",
-        "避難してください！",
-        "急いで。",
-    ]
-    assert sentences("हम तैयार हैं। आप भी हैं।", "hi") == ["हम तैयार हैं।", "आप भी हैं।"]
-    assert sentences("هل أنت مستعد؟ نعم. نحن هنا.", "ar") == ["هل أنت مستعد؟", "نعم.", "نحن هنا."]
-
-
-def test_a_paragraph_without_a_full_stop_still_ends_at_its_blank_line() -> None:
-    assert sentences("Chapter II\n \nGeneral provisions\r\n\r\nEverybody is covered") == [
-        "Chapter II",
-        "General provisions",
-        "Everybody is covered",
-    ]
-
-
-def test_windows_line_ends_leave_no_trace_in_sentences() -> None:
-    assert sentences("Measures:\r\n(a) warn;\r\n(b) move.\r\nThe end.") == [
-        "Measures:",
-        "(a) warn;",
-        "(b) move.",
-        "The end.",
-    ]
-
-
-def test_a_bullet_on_its_own_line_belongs_to_its_text() -> None:
-    assert sentences("Il s'agit de :\n- \n« centres urbains »,\n- \n« petites villes ».", "fr") == [
-        "Il s'agit de :",
-        "- \n« centres urbains »,",
-        "- \n« petites villes ».",
-    ]
-
-
-def test_table_rows_and_contents_entries_are_sentences_of_their_own() -> None:
-    assert sentences("| Hazard | Level |\n| --- | --- |\n| Flood | High. |") == [
-        "| Hazard | Level |",
-        "| --- | --- |\n| Flood | High. |",
-    ]
-    assert sentences("1 Scope ........ 3\n2 Definitions ........ 12") == [
-        "1 Scope ........ 3",
-        "2 Definitions ........ 12",
-    ]
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        pytest.param("nl", "Zie art. 5 van de wet. Dr. Jansen, cfr. Bijlage 2, stemt in.",
+                     ["Zie art. 5 van de wet.", "Dr. Jansen, cfr. Bijlage 2, stemt in."],
+                     id="a language without rules borrows those of the others"),
+        pytest.param("de-AT", "Am 3. Mai tagte der Rat. Er vertagte sich.",
+                     ["Am 3. Mai tagte der Rat.", "Er vertagte sich."],
+                     id="a regional language code is read as its language"),
+        pytest.param("ja", "洪水は危険です。避難してください！急いで。",
+                     ["洪水は危険です。", "避難してください！", "急いで。"],
+                     id="a script without spaces is split at its own stops"),
+        pytest.param("hi", "हम तैयार हैं। आप भी हैं।", ["हम तैयार हैं।", "आप भी हैं।"],
+                     id="a script without capitals is split at its own stops"),
+        pytest.param("ar", "هل أنت مستعد؟ نعم. نحن هنا.", ["هل أنت مستعد؟", "نعم.", "نحن هنا."],
+                     id="Arabic is split at its own question mark"),
+        pytest.param("en", "Chapter II\n \nGeneral provisions\r\n\r\nEverybody is covered",
+                     ["Chapter II", "General provisions", "Everybody is covered"],
+                     id="a paragraph without a full stop still ends at its blank line"),
+        pytest.param("en", "Measures:\r\n(a) warn;\r\n(b) move.\r\nThe end.",
+                     ["Measures:", "(a) warn;", "(b) move.", "The end."],
+                     id="Windows line ends leave no trace in sentences"),
+        pytest.param("fr", "Il s'agit de :\n- \n« centres urbains »,\n- \n« petites villes ».",
+                     ["Il s'agit de :", "- \n« centres urbains »,", "- \n« petites villes »."],
+                     id="a bullet on its own line belongs to its text"),
+        pytest.param("en", "| Hazard | Level |\n| --- | --- |\n| Flood | High. |",
+                     ["| Hazard | Level |", "| --- | --- |\n| Flood | High. |"],
+                     id="table rows are sentences of their own"),
+        pytest.param("en", "1 Scope ........ 3\n2 Definitions ........ 12",
+                     ["1 Scope ........ 3", "2 Definitions ........ 12"],
+                     id="contents entries are sentences of their own"),
+        pytest.param("en", " \n\t\r\n\u00a0\f ", [], id="white space alone holds no sentence"),
+        pytest.param("en", "", [], id="no text holds no sentence"),
+    ],
+)  # fmt: skip
+def test_sentences_end_also_by_script_and_layout(language: str, text: str, expected: list[str]) -> None:
+    assert sentences(text, language) == expected
 
 
 def test_a_long_list_in_one_sentence_is_cut_at_its_semicolons() -> None:
@@ -240,11 +222,6 @@ def test_a_long_list_in_one_sentence_is_cut_at_its_semicolons() -> None:
 def test_a_long_table_is_cut_at_its_line_ends() -> None:
     table = "\n".join(f"Region {n}, north 12,5 34,0" for n in range(100))
     assert all(piece.startswith("Region") and piece.endswith("34,0") for piece in sentences(table))
-
-
-def test_white_space_alone_holds_no_sentence() -> None:
-    assert sentences("") == []
-    assert sentences(" \n\t\r\n\u00a0\f ") == []
 
 
 @given(TEXTS, st.sampled_from([*BOUNDARIES, "ja", ""]))

@@ -29,11 +29,6 @@ def test_signs_have_no_meaning_of_their_own() -> None:
     assert found(".*") == []
 
 
-def test_as_many_are_returned_as_are_asked_for_and_all_are_counted() -> None:
-    assert len(found("die", limit=1)) == 1
-    assert find_words(TEXT, "die", 1).total == 2
-
-
 @pytest.mark.parametrize("words", ["", "  \n"])
 def test_nothing_is_found_for_nothing(words: str) -> None:
     assert found(words) == []

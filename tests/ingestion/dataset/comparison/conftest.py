@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ingestion.acts.context import ActContext, open_context
 from ingestion.add_files import add_paths
 from rag_engine.config import Config, read_config
-from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.messages import Message
@@ -106,12 +103,6 @@ def engine(plans: Path, tmp_path: Path) -> Iterator[ComparingEngine]:
     engine = ComparingEngine(unread(copy))
     yield engine
     engine.close()
-
-
-@pytest.fixture
-def context(engine: ComparingEngine) -> ActContext:
-    """Return a context in which nobody starts a worker."""
-    return replace(open_context(engine, LOCAL), start_worker=lambda _: None)
 
 
 @pytest.fixture

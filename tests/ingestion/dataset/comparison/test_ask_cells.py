@@ -25,6 +25,7 @@ from ingestion.worker import work
 from rag_engine.errors import BackendError
 from tests.ingestion.dataset.comparison.conftest import WritingModel
 from tests.ingestion.left_behind import files_holding, forms
+from tests.present import present
 
 WHO = "Who pays for the heat plan?"
 WHEN = "Who opens the cooling centres?"
@@ -233,11 +234,9 @@ def test_an_answer_that_does_not_cite_an_erased_document_stays_and_names_it_no_m
 def test_what_a_server_repeated_of_an_erased_document_goes_with_it(context: ActContext, model: WritingModel) -> None:
     model.failing = {"heat plan": BackendError("It was given: The prefecture of France pays.", retryable=True)}
     begun = begin(context, [WHO, "Who is paying for the heat plan?"])
-    queue = ask_comparison(context, begun.id)
-    assert queue is not None
+    queue = present(ask_comparison(context, begun.id))
     work(context.engine)
-    ended = context.jobs.find(queue.id)
-    assert ended is not None
+    ended = present(context.jobs.find(queue.id))
     assert (ended.status, "prefecture of France" in ended.message) == ("failed", True)
     erase(context, "france.md")
     assert list(files_holding(context.workspace, forms("prefecture of France"))) == []

@@ -33,6 +33,7 @@ from ingestion.worker import work
 from rag_engine.conversations.person import LOCAL
 from rag_engine.errors import BackendError, InputError
 from tests.ingestion.dataset.comparison.conftest import ComparingEngine, WritingModel
+from tests.present import present
 
 WHO = "Who pays for the heat plan?"
 WHEN = "Who opens the cooling centres?"
@@ -46,23 +47,18 @@ def begun(context: ActContext) -> Comparison:
 @pytest.fixture
 def worked(context: ActContext, begun: Comparison) -> Job:
     """Return the job that has asked all of a comparison."""
-    queued = ask_comparison(context, begun.id)
-    assert queued is not None
+    queued = present(ask_comparison(context, begun.id))
     return ended(context, queued)
 
 
 def ended(context: ActContext, job: Job) -> Job:
     """Return a job after all work is done."""
     work(context.engine)
-    found = context.jobs.find(job.id)
-    assert found is not None
-    return found
+    return present(context.jobs.find(job.id))
 
 
 def now(context: ActContext, comparison: Comparison) -> Comparison:
-    found = find_comparison(context, comparison.id)
-    assert found is not None
-    return found
+    return present(find_comparison(context, comparison.id))
 
 
 def test_the_worker_asks_every_cell_and_the_comparison_survives_its_engine(
@@ -80,17 +76,14 @@ def test_a_comparison_without_open_cells_queues_no_job(context: ActContext, begu
 
 
 def test_asking_twice_is_one_run_and_a_paused_one_continues(context: ActContext, begun: Comparison) -> None:
-    first = ask_comparison(context, begun.id)
-    assert first is not None
+    first = present(ask_comparison(context, begun.id))
     control(context, "pause", first.id)
-    second = ask_comparison(context, begun.id)
-    assert second is not None
+    second = present(ask_comparison(context, begun.id))
     assert (second.id, second.status) == (first.id, "queued")
 
 
 def test_cancelling_keeps_the_cells_that_are_there(context: ActContext, model: WritingModel, begun: Comparison) -> None:
-    queued = ask_comparison(context, begun.id)
-    assert queued is not None
+    queued = present(ask_comparison(context, begun.id))
 
     def cancel() -> None:
         control(context, "cancel", queued.id)
@@ -104,8 +97,7 @@ def test_cancelling_keeps_the_cells_that_are_there(context: ActContext, model: W
     assert ended(context, queued).status == "cancelled"
     assert len(model.read) == 1
     assert 0 < len(now(context, begun).cells) < 6
-    rest = ask_comparison(context, begun.id)
-    assert rest is not None
+    rest = present(ask_comparison(context, begun.id))
     assert rest.id != queued.id
 
 

@@ -42,28 +42,10 @@ Residents near the dyke of {town} leave their homes when the gauge passes {metre
 """
 TOWNS = ["Cork", "Galway", "Milltown"]
 ORDER = "The mayor orders the evacuation, and the fire service carries it out."
-SCHEMA = parse_schema(
-    json.dumps(
-        {
-            "type": "object",
-            "properties": {
-                "measures": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "properties": {
-                            "measure": {"type": "string"},
-                            "metres": {"type": "number"},
-                            "citation": {"type": "integer"},
-                        },
-                    },
-                },
-                "note": {"type": "string"},
-            },
-        }
-    ),
-    "measures.json",
-)
+_FIELDS = {"measure": "string", "metres": "number", "citation": "integer"}
+_MEASURE = {"type": "object", "properties": {name: {"type": kind} for name, kind in _FIELDS.items()}}
+_ANSWER = {"measures": {"type": "array", "items": _MEASURE}, "note": {"type": "string"}}
+SCHEMA = parse_schema(json.dumps({"type": "object", "properties": _ANSWER}), "measures.json")
 EVACUATION = {"measure": "The mayor orders the evacuation", "metres": 4.5, "citation": 1}
 
 

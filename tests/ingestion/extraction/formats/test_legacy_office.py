@@ -11,8 +11,8 @@ from ingestion.extraction.extract import extract
 from ingestion.extraction.formats.legacy_office import stream_names
 from ingestion.file_reading import ExtractionLimits
 from ingestion.sandbox.sandbox import Sandbox
-from ingestion.types.outcome import Refusal
 from tests.ingestion.documents import docx
+from tests.ingestion.extraction.test_extract import refusal
 
 LIMITS = ExtractionLimits()
 NOTHING = 0xFFFFFFFF
@@ -50,13 +50,6 @@ def program(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     (made / "soffice").write_text(f"#!/bin/sh\n{find}{name}{script}\n", encoding="utf-8")
     (made / "soffice").chmod(0o755)
     monkeypatch.setenv("PATH", f"{made}:/usr/bin:/bin")
-
-
-def refusal(path: Path, limits: ExtractionLimits = LIMITS) -> Refusal:
-    with pytest.raises(Refusal) as caught:
-        extract(path, limits, None)
-    assert path.name in caught.value.args[0]
-    return caught.value
 
 
 @pytest.mark.parametrize(

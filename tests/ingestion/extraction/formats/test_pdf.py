@@ -18,6 +18,7 @@ from rag_engine.config import DATA
 from rag_engine.errors import BackendError
 from rag_engine.types.document import ExtractedText
 from tests.ingestion.documents import ReadingOcr, drawing, pdf
+from tests.present import present
 
 LIMITS = ExtractionLimits()
 BLANK = pymupdf.Pixmap(pymupdf.csGRAY, pymupdf.IRect(0, 0, 50, 50), False)
@@ -53,8 +54,7 @@ def test_the_box_of_a_line_encloses_its_words_on_a_turned_and_cropped_page(tmp_p
         page.set_cropbox(pymupdf.Rect(50, 60, 500, 700))
         page.set_rotation(90)
     extracted = extract(path, LIMITS, None)
-    box = extracted.lines[0].box
-    assert box is not None
+    box = present(extracted.lines[0].box)
     with pymupdf.open(path) as document:
         clip = pymupdf.Rect(box.x0, box.y0, box.x1, box.y1)
         inside = document[0].get_pixmap(clip=clip)
@@ -273,8 +273,7 @@ def test_every_line_stands_where_its_box_says(corpus: Path, name: str) -> None:
     extracted = extract(corpus / name, LIMITS, None)
     with pymupdf.open(corpus / name) as document:
         for line in extracted.lines[::97]:
-            box = line.box
-            assert box is not None
+            box = present(line.box)
             clip = pymupdf.Rect(box.x0 - 1, box.y0 - 1, box.x1 + 1, box.y1 + 1)
             there = "".join(document[line.page - 1].get_textbox(clip).split())
             assert "".join(extracted.text[line.start : line.end].replace(" | ", "").split()).rstrip("-") in there
