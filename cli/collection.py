@@ -41,10 +41,13 @@ def add(
             again=again,
             progress=lambda now: advance(now.done_bytes, now.total_bytes, how_far(now, time.monotonic() - started)),
         )
-    code = int(any(one.status == "failed" for one in added))
-    end_as_json(as_json, {"documents": [asdict(one) for one in added]}, code)
-    figures = (f"{one.pages} pages, {one.children} passages" if one.children else "" for one in added)
-    rows = ((one.status, Path(one.path).name, read, one.reason) for one, read in zip(added, figures, strict=True))
+    code = int(any(outcome.status == "failed" for outcome in added))
+    end_as_json(as_json, {"documents": [asdict(outcome) for outcome in added]}, code)
+    figures = (f"{outcome.pages} pages, {outcome.children} passages" if outcome.children else "" for outcome in added)
+    rows = (
+        (outcome.status, Path(outcome.path).name, read, outcome.reason)
+        for outcome, read in zip(added, figures, strict=True)
+    )
     print_table((), rows)
     raise typer.Exit(code)
 
@@ -70,8 +73,15 @@ def list_documents(filters: Filters = None, workspace: Workspace = None, as_json
         records = engine.collection.documents(parse_filters(filters or []))
     end_as_json(as_json, {"documents": [document_json(record) for record in records]})
     rows = (
-        (one.document_id, one.metadata.title, one.file, one.metadata.language, one.pages, one.children)
-        for one in records
+        (
+            document.document_id,
+            document.metadata.title,
+            document.file,
+            document.metadata.language,
+            document.pages,
+            document.children,
+        )
+        for document in records
     )
     print_table((Column("id", no_wrap=True), "title", "file", "language", "pages", "passages"), rows)
 

@@ -117,8 +117,10 @@ def _json(comparison: Comparison, workbook: Path | None) -> dict[str, Any]:
                 "status": cell.status if cell else NOT_ASKED,
                 "short": cell.short if cell else "",
                 "text": cell.text if cell else "",
-                "citations": [citation_json(one) for one in cell.evidence] if cell else [],
-                "records": [{one.name: one.value for one in record} for record in cell.records] if cell else [],
+                "citations": [citation_json(citation) for citation in cell.evidence] if cell else [],
+                "records": [{attribute.name: attribute.value for attribute in record} for record in cell.records]
+                if cell
+                else [],
                 "searched": asdict(cell.effort) if cell else None,
                 "warnings": list(cell.warnings) if cell else [],
             }

@@ -34,8 +34,11 @@ def import_dataset(path: Path, by: By = "", workspace: Workspace = None, as_json
     with context_of(workspace, as_json) as context, spinner(f"Reading {path.name} …"):
         report = import_corrections(context, path, author_of(by))
     end_as_json(as_json, asdict(report))
-    corrected = [(one.code, f"{one.field}: {'; '.join(one.values) or '(emptied)'}") for one in report.corrections]
-    decided = [(one.code, f"licence: {one.choice} ({one.note})") for one in report.decisions]
+    corrected = [
+        (correction.code, f"{correction.field}: {'; '.join(correction.values) or '(emptied)'}")
+        for correction in report.corrections
+    ]
+    decided = [(decision.code, f"licence: {decision.choice} ({decision.note})") for decision in report.decisions]
     print_table((), corrected + decided)
     for row in report.refused:
         err.print(f"{row.place}: {row.reason}", style="yellow", markup=False)

@@ -65,7 +65,9 @@ def doctor(
         checks = [*done, *checks]
     code = 1 if any(check.state == "bad" for check in checks) else 0
     end_as_json(as_json, {"checks": [asdict(check) for check in checks]}, code)
-    said = ((_MARKS[one.state], f"{one.name}: {one.found}", Text(one.remedy, "dim")) for one in checks)
+    said = (
+        (_MARKS[finding.state], f"{finding.name}: {finding.found}", Text(finding.remedy, "dim")) for finding in checks
+    )
     print_table((), (row for mark, found, remedy in said for row in ((mark, found), ("", remedy)) if row[1]))
     raise typer.Exit(code)
 

@@ -105,10 +105,10 @@ def retrieval(
         read = _read(datasets, split, queries_from, pooled)
         embedder = open_encoder(config)
         reports = [
-            run_retrieval([one], configurations, config, embedder, cache=vectors_folder(), progress=advance, runs=runs)[
-                0
-            ].to_dict()
-            for one in read
+            run_retrieval(
+                [dataset], configurations, config, embedder, cache=vectors_folder(), progress=advance, runs=runs
+            )[0].to_dict()
+            for dataset in read
         ]
     end_as_json(as_json, reports[0] if len(reports) == 1 else {"datasets": reports})
     for report in reports:
@@ -137,14 +137,18 @@ def chunking(
             for name in chunking_strategies(strategies or [])
         ]
         figures, groups = _on_passages(configurations, documents, gold, split)
-        baseline = "semantic" if any(one.name == "semantic" for one in configurations) else configurations[0].name
+        baseline = (
+            "semantic"
+            if any(configuration.name == "semantic" for configuration in configurations)
+            else configurations[0].name
+        )
         notes = [
-            f"{one.measured.name}: {one.children:,} children of {one.child_size:.0f} characters in {one.parents:,} "
-            f"parents of {one.parent_size:.0f}; indexed in {one.index_seconds:.0f} s, {one.encode_seconds:.0f} s of it "
-            "encoding."
-            for one in figures
+            f"{figure.measured.name}: {figure.children:,} children of {figure.child_size:.0f} characters in "
+            f"{figure.parents:,} parents of {figure.parent_size:.0f}; indexed in {figure.index_seconds:.0f} s, "
+            f"{figure.encode_seconds:.0f} s of it encoding."
+            for figure in figures
         ]
-        measured = [one.measured for one in figures]
+        measured = [figure.measured for figure in figures]
         title = "Ways of chunking on real documents"
         shown = _Shown("chunking", title, METRICS, _PASSAGES, baseline, (*notes, *_warned(figures)), _DRAWN)
         _finish(measured, groups, shown, results, as_json)
@@ -175,10 +179,10 @@ def ablation(
     with _errors_reported(as_json):
         config = read_config()
         chosen = chosen_of(configurations(), names or [])
-        notes = tuple(f"{one.name}: {one.says}." for one in chosen)
+        notes = tuple(f"{configuration.name}: {configuration.says}." for configuration in chosen)
         if not datasets:
             figures, groups = _on_passages(chosen, documents, gold, split, at_most=_ABLATION_QUESTIONS)
-            measured, title = [one.measured for one in figures], "What each step is worth"
+            measured, title = [figure.measured for figure in figures], "What each step is worth"
             notes = (*_warned(figures), *notes)
             shown = _Shown("ablation", title, chunk_scores.METRICS, _PASSAGES, chosen[0].name, notes, _DRAWN)
             _finish(measured, groups, shown, results, as_json)
@@ -258,17 +262,17 @@ def gate(
         if accept:
             keep_run(kept, recorded.id)
     found, dropped, differing = (result.changes, result.dropped, result.differing) if result else ((), (), ())
-    listed = [asdict(one) | {"dropped": one.dropped} for one in found]
+    listed = [asdict(change) | {"dropped": change.dropped} for change in found]
     figures = {"changes": listed, "dropped": list(dropped), "differing": differing, "accepted": accept}
     code = 1 if dropped and not accept else 0
     end_as_json(as_json, figures, code)
     if accepted is None:
         _print_run(run)
     changes = []
-    for one in found:
-        means, figure = (f"{one.accepted:.3f}", f"{one.current:.3f}"), one.difference
+    for change in found:
+        means, figure = (f"{change.accepted:.3f}", f"{change.current:.3f}"), change.difference
         found_now = (f"{figure.value:+.3f}", f"{figure.low:+.3f}, {figure.high:+.3f}", f"{figure.p:.3f}")
-        changes.append((one.metric, one.questions, *means, *found_now, "DROPPED" if one.dropped else ""))
+        changes.append((change.metric, change.questions, *means, *found_now, "DROPPED" if change.dropped else ""))
     if changes:
         print_table(("metric", "n", "accepted", "now", "difference", "95%", "p", ""), changes)
     if differing:
@@ -311,10 +315,10 @@ def _measure(engine: Engine, request: AnswersRequest, *, anew: bool = False) -> 
 def _print_run(run: KeptRun) -> None:
     """Print the figures of a run over all questions, over each kind and over each language."""
     rows = []
-    for one in run.figures:
-        mean, spread = one.mean, "" if one.spread is None else f"{one.spread:.3f}"
+    for figure in run.figures:
+        mean, spread = figure.mean, "" if figure.spread is None else f"{figure.spread:.3f}"
         figures = (f"{mean.value:.3f}", f"{mean.low:.3f}-{mean.high:.3f}", spread)
-        rows.append((one.group, one.metric, one.questions, *figures))
+        rows.append((figure.group, figure.metric, figure.questions, *figures))
     print_table(("questions", "metric", "n", "mean", "95%", "spread"), rows)
     failures = [f"{row.id}: {row.failure}" for row in run.rows if row.failure]
     warn(tuple(failures[:10]))
@@ -352,7 +356,7 @@ def _on_passages(
 
 def _warned(figures: Sequence[PassageFigures]) -> list[str]:
     """Return what the searches of the configurations warned of."""
-    return [f"{one.measured.name}: {warning}" for one in figures for warning in one.warnings]
+    return [f"{figure.measured.name}: {warning}" for figure in figures for warning in figure.warnings]
 
 
 def _finish(

@@ -97,12 +97,12 @@ def jobs(
 
     with context_of(workspace, as_json) as context:
         found = context.jobs.latest(most)
-    end_as_json(as_json, {"jobs": [asdict(one) for one in found]})
+    end_as_json(as_json, {"jobs": [asdict(job) for job in found]})
     by = Column("by", no_wrap=True, overflow="ellipsis", max_width=16)
     what = Column("what", no_wrap=True, overflow="ellipsis", ratio=1)
     rows = (
-        (one.id, one.status, one.queued[:16].replace("T", " "), one.person.name, _how_far(one), title_of(one))
-        for one in found
+        (job.id, job.status, job.queued[:16].replace("T", " "), job.person.name, _how_far(job), title_of(job))
+        for job in found
     )
     print_table(("job", "status", "queued", by, "how far", what), rows)
 
@@ -207,10 +207,14 @@ def print_summary(ended: Job) -> None:
     """Print what each phase did, and how the job ended."""
     counts = "done", "skipped", "refused", "failed"
     rows = (
-        (one["phase"], ", ".join(f"{one[name]} {name}" for name in counts if one[name]), f"({one['seconds']:.1f} s)")
+        (
+            result["phase"],
+            ", ".join(f"{result[name]} {name}" for name in counts if result[name]),
+            f"({result['seconds']:.1f} s)",
+        )
         # An addition or questions to documents, resumed, have none: they are reported where they were asked for.
-        for one in ended.results
-        if "phase" in one
+        for result in ended.results
+        if "phase" in result
     )
     print_table((), rows)
     if ended.status == "done" and not ended.results:

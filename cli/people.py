@@ -23,8 +23,8 @@ def people(context: typer.Context, workspace: Workspace = None, as_json: AsJson 
 
     with errors_end(as_json):
         found = list_people(closed_context(workspace))
-    end_as_json(as_json, {"people": [asdict(one) for one in found]})
-    print_table(("address", "role", "name"), ((one.key, one.role, one.name) for one in found))
+    end_as_json(as_json, {"people": [asdict(person) for person in found]})
+    print_table(("address", "role", "name"), ((person.key, person.role, person.name) for person in found))
 
 
 @app.command("set")
@@ -57,6 +57,6 @@ def audit(
 
     with errors_end(as_json):
         found = audit_entries(closed_context(workspace), person=person, since=since, of=act)
-    end_as_json(as_json, {"entries": [asdict(one) for one in found]})
+    end_as_json(as_json, {"entries": [asdict(entry) for entry in found]})
     table = ("when", "who", "act", "on", "note", "outcome")
-    print_table(table, ((one.when, one.by, one.act, one.on, one.note, one.outcome) for one in found))
+    print_table(table, ((entry.when, entry.by, entry.act, entry.on, entry.note, entry.outcome) for entry in found))

@@ -44,27 +44,27 @@ def review(
         if code and not (status or host):
             _decide(context, [code], choice, author_of(by), note, as_json)
         report = review_report(list(context.store.records().values()), context.store.decisions())
-        waiting = [one for one in report.waiting if _is_meant(one, status, host)]
+        waiting = [source for source in report.waiting if _is_meant(source, status, host)]
         if code:
             # The codes of the sources decided at once; with a code before the choice, only that one.
             from rag_engine.errors import InputError
 
-            found = [one.code for one in waiting if not choice or one.code == code]
+            found = [source.code for source in waiting if not choice or source.code == code]
             if not found:
                 raise InputError("No source to decide matches.", help="`sextant review` lists those to decide.")
             _decide(context, found, choice or code, author_of(by), note, as_json)
         report = replace(report, waiting=waiting)
     end_as_json(as_json, asdict(report))
-    for one in report.waiting:
-        out.print(f"{one.code}  {one.title}".rstrip(), style="bold", markup=False)
-        say(f"  {one.url}")
-        out.print(f"  {one.light} {one.reason}: {one.message}", markup=False)
-        for mark in one.marks:
+    for source in report.waiting:
+        out.print(f"{source.code}  {source.title}".rstrip(), style="bold", markup=False)
+        say(f"  {source.url}")
+        out.print(f"  {source.light} {source.reason}: {source.message}", markup=False)
+        for mark in source.marks:
             out.print(f"  {mark.light:6} {mark.place}: {mark.quote[:160]}", style="dim", markup=False)
     out.print(f"{len(report.waiting)} to decide. Decide with `sextant review CODE GREEN|RED --note WHY`.")
     if report.local_files:
         out.print(f"\n{len(report.local_files)} local files, which pass whatever their licence.")
-    print_table((), ((one.code, f"{one.light} {one.reason}", one.title) for one in report.local_files))
+    print_table((), ((file.code, f"{file.light} {file.reason}", file.title) for file in report.local_files))
 
 
 @app.command()
@@ -99,18 +99,20 @@ def correct(
         if agree + history + undo + bool(values) > 1 or (fields and not (agree or undo)):
             raise InputError("One thing at a time.", help="Give FIELD=VALUE, --agree, --history or --undo alone.")
         if history:
-            done = [one for name in names for one in corrections.correction_history(context, name)]
+            done = [correction for name in names for correction in corrections.correction_history(context, name)]
         elif agree:
             done = list(corrections.agree(context, names, author_of(by), fields))
         elif undo:
             chosen: list[FieldName | None] = [*fields] or [None]
-            done = [one for field in chosen for one in corrections.undo(context, names, author_of(by), field)]
+            done = [
+                correction for field in chosen for correction in corrections.undo(context, names, author_of(by), field)
+            ]
         elif values:
             done = list(corrections.correct(context, dict.fromkeys(names, values), author_of(by), note))
         else:
             raise InputError("There is nothing to correct.", help="Give FIELD=VALUE, --agree, --history or --undo.")
-    end_as_json(as_json, {"corrections": [asdict(one) for one in done]})
-    print_table((), (_correction_row(one, dated=history) for one in done))
+    end_as_json(as_json, {"corrections": [asdict(correction) for correction in done]})
+    print_table((), (_correction_row(correction, dated=history) for correction in done))
     if not done:
         out.print("Nothing was corrected." if history else "Nothing changed.")
 
@@ -137,18 +139,18 @@ def _asked(words: Sequence[str]) -> tuple[list[str], list[FieldName], dict[Field
     return names, fields, values
 
 
-def _correction_row(one: Correction, *, dated: bool) -> tuple[str, ...]:
-    values = "; ".join(one.values) or "(emptied)"
-    what = {"correct": values, "agree": f"{values} (agreed)", "undo": "undone"}[one.act]
-    when = (one.when[:16].replace("T", " "), one.author) if dated else ()
-    return (*when, one.code, f"{one.field}: {what}", f"({one.note})" if one.note else "")
+def _correction_row(correction: Correction, *, dated: bool) -> tuple[str, ...]:
+    values = "; ".join(correction.values) or "(emptied)"
+    what = {"correct": values, "agree": f"{values} (agreed)", "undo": "undone"}[correction.act]
+    when = (correction.when[:16].replace("T", " "), correction.author) if dated else ()
+    return (*when, correction.code, f"{correction.field}: {what}", f"({correction.note})" if correction.note else "")
 
 
-def _is_meant(one: UndecidedSource, status: str, host: str) -> bool:
+def _is_meant(source: UndecidedSource, status: str, host: str) -> bool:
     """Return whether a source has the licence status and is of the host or below it, where given."""
-    name = (urlsplit(one.url).hostname or "").lower()
+    name = (urlsplit(source.url).hostname or "").lower()
     wanted = host.strip().lower().removeprefix("www.")
-    return (not status or one.light == status.strip().upper()) and (not wanted or f".{name}".endswith(f".{wanted}"))
+    return (not status or source.light == status.strip().upper()) and (not wanted or f".{name}".endswith(f".{wanted}"))
 
 
 def _decide(context: ActContext, codes: Sequence[str], choice: str, author: str, note: str, as_json: bool) -> None:

@@ -33,7 +33,7 @@ def settings(context: typer.Context, workspace: Workspace = None, as_json: AsJso
 
     with errors_end(as_json):
         states = list_settings(closed_context(workspace))
-    end_as_json(as_json, {"settings": [_row(one) for one in states]})
+    end_as_json(as_json, {"settings": [_row(state) for state in states]})
     names = Column("setting", no_wrap=True), "value", Column("from", no_wrap=True), Column("takes effect", no_wrap=True)
     print_table(names, ((row["name"], row["value"], row["origin"], row["effect"]) for row in map(_row, states)))
 

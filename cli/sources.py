@@ -74,9 +74,9 @@ def list_rows(workspace: Workspace = None, as_json: AsJson = False) -> None:
     with context_of(workspace, as_json) as context:
         found = source_rows(context.store.records().values())
     names = ("code", "phase", "status", "reason", "title", "address", "parent")
-    end_as_json(as_json, {"sources": [{name: getattr(one, name) for name in names} for one in found]})
+    end_as_json(as_json, {"sources": [{name: getattr(row, name) for name in names} for row in found]})
     rows = (
-        (one.code, "/".join(filter(None, (one.phase, one.status, one.reason))), one.title, one.address) for one in found
+        (row.code, "/".join(filter(None, (row.phase, row.status, row.reason))), row.title, row.address) for row in found
     )
     # Code and status are shown whole; title and address share what is left of a terminal.
     shared = (Column(name, no_wrap=True, overflow="ellipsis", ratio=1) for name in ("title", "address"))
@@ -127,17 +127,22 @@ def status(
 def _print_status(report: StatusReport) -> None:
     counts = (Column(name, justify="right") for name in ("reached", "waiting"))
     rows = (
-        (one.name, one.reached, one.waiting or "", ", ".join(f"{n} {reason}" for reason, n in one.stopped.items()))
-        for one in report.funnel
+        (
+            stage.name,
+            stage.reached,
+            stage.waiting or "",
+            ", ".join(f"{n} {reason}" for reason, n in stage.stopped.items()),
+        )
+        for stage in report.funnel
     )
     print_table(("stage", *counts, "stopped on the way"), rows)
     lights = ", ".join(f"{count} {light}" for light, count in sorted(report.lights.items()))
     if lights:
         out.print(f"\nLicences of the documents: {lights}", markup=False)
-    width = max((len(one.code) for one in report.stopped), default=0)
-    for one in report.stopped:
-        message = " ".join(one.message.split())
-        out.print(f"\n{one.code:{width}}  {one.phase}: {one.reason}", markup=False, soft_wrap=True, end="")
+    width = max((len(source.code) for source in report.stopped), default=0)
+    for source in report.stopped:
+        message = " ".join(source.message.split())
+        out.print(f"\n{source.code:{width}}  {source.phase}: {source.reason}", markup=False, soft_wrap=True, end="")
         # On its own line, to be folded by the terminal and not into a column.
         out.print(f"\n  {message}" if message else "", style="dim", markup=False, soft_wrap=True, end="")
     if report.stopped:
@@ -194,7 +199,9 @@ def _relation(code: str, relation: Relation | None) -> str:
 def _print_listed(report: SourceListReport, verb: str, as_json: bool) -> None:
     end_as_json(as_json, asdict(report))
     listed = {verb: report.new, "corrected": report.corrected}.items()
-    print_table((), ((what, one.code, one.title, one.url or one.path) for what, found in listed for one in found))
+    print_table(
+        (), ((what, source.code, source.title, source.url or source.path) for what, found in listed for source in found)
+    )
     for row in report.refused:
         err.print(f"{row.place}: {row.reason}", style="yellow", markup=False)
     corrected = f", {len(report.corrected)} addresses corrected" if report.corrected else ""

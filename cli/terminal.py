@@ -274,7 +274,7 @@ def print_end(reply: Reply) -> None:
     if reply.withheld:
         # The words are on the terminal already, as they came.
         warn((reply.text,))
-    warn(tuple(one for one in reply.warnings if one != reply.text))
+    warn(tuple(warning for warning in reply.warnings if warning != reply.text))
 
 
 def say(text: str, style: str = "", console: Console = out) -> None:

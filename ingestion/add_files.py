@@ -137,8 +137,8 @@ def add_paths(
             # Copies of files that are the same as others, or were read when the addition was broken off.
             shutil.rmtree(lane.incoming, ignore_errors=True)
         if replaces is not None and any(
-            one.status == "indexed" or (one.status == "unchanged" and one.document_id != replaces.document_id)
-            for one in results
+            result.status == "indexed" or (result.status == "unchanged" and result.document_id != replaces.document_id)
+            for result in results
         ):
             # The former version answers only questions about a day before this one.
             indexer.flush()
@@ -151,7 +151,7 @@ def add_paths(
 
 def _progress(results: Sequence[FileOutcome], sizes: Sequence[int], current: str) -> Progress:
     done = len(results)
-    pages = sum(one.pages for one in results if one.status == "indexed")
+    pages = sum(result.pages for result in results if result.status == "indexed")
     return Progress(done, len(sizes), sum(sizes[:done]), sum(sizes), current, pages=pages)
 
 
@@ -186,7 +186,7 @@ class _Lane:
         self._given = {folder: read_descriptions(folder) for folder in dict.fromkeys(path.parent for path in files)}
         self._tools = tools
         # What people corrected of a file holds when it is read again.
-        corrections = groupby(self.store.corrections(), key=lambda one: one.code)
+        corrections = groupby(self.store.corrections(), key=lambda correction: correction.code)
         self._corrections = {code: tuple(some) for code, some in corrections}
         self._of_this_run = {self.source(path): path for path in files}
         self.known: dict[str, DocumentRecord] = {}
@@ -377,7 +377,9 @@ def _index(read: _Read, indexer: Indexer, lane: _Lane, replaces: DocumentRecord 
         document, read.reading, read.copy, read.fingerprint, former, indexer, lane.workspace
     )
     extracted, language = document.extracted, document.metadata.language
-    found = (one.message for one in map(outcomes.get, ("quality", "deduplication")) if one and one.reason)
+    found = (
+        outcome.message for outcome in map(outcomes.get, ("quality", "deduplication")) if outcome and outcome.reason
+    )
     notes = (_FORMER_KEPT if former else "", *extracted.warnings, *warnings, _not_done(extracted, language), *found)
     reason, read_by_ocr = join_messages(notes), len(extracted.ocr_pages)
     added = FileOutcome(path, document.document_id, "indexed", reason, extracted.pages, read_by_ocr, children, language)

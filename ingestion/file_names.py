@@ -68,7 +68,7 @@ def place_for(folder: Path, code: str, slug: str, suffix: str, sha256: str) -> P
     name = f"{safe_code(code)}_{slug}"
     plain = folder / f"{name}.{suffix}"
     apart = folders.quarantine(folder.parent) / plain.name
-    if all(file_hash(one) == sha256 for one in (plain, apart) if one.exists()):
+    if all(file_hash(path) == sha256 for path in (plain, apart) if path.exists()):
         return plain
     return folder / f"{name}_{sha256[:8]}.{suffix}"
 
@@ -129,5 +129,5 @@ def _shortened(text: str, length: int, separators: str) -> str:
     """Return the first `length` characters, cut before a separator if that leaves most of them."""
     if len(text) <= length:
         return text
-    end = max(text.rfind(one, 0, length + 1) for one in separators)
+    end = max(text.rfind(separator, 0, length + 1) for separator in separators)
     return text[: end if end > length // 2 else length].rstrip(separators)

@@ -203,7 +203,7 @@ def _add(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
         progress=pulse.move,
         cancelled=pulse.cancelled.is_set,
     )
-    return [asdict(replace(one, path=upload_name(engine.config.workspace, one.path))) for one in added]
+    return [asdict(replace(outcome, path=upload_name(engine.config.workspace, outcome.path))) for outcome in added]
 
 
 def _is_still_meant(job: Job, pulse: _Pulse) -> bool:
@@ -256,7 +256,7 @@ def _erase(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 
 def _is_there(engine: Engine, queued: str) -> bool:
     """Return whether the document of a source or id (not a title) is there, if only half erased."""
-    kept = any(queued in (one.document_id, one.source) for one in engine.collection.documents())
+    kept = any(queued in (document.document_id, document.source) for document in engine.collection.documents())
     return kept or find_erasure(engine.config.workspace, queued) is not None
 
 

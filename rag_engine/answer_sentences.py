@@ -78,9 +78,9 @@ def listed_in_index(sources: Sequence[Source], language: str) -> str:
     for kind, glossary in (("listed", False), ("explained", True)):
         table = _SENTENCES["listed_entry"]
         entries = [
-            table.get(language, table["en"]).format(entry=one_line(first.entry), page=first.page, n=one.n)
-            for one in sources
-            for first in one.listed[:1]
+            table.get(language, table["en"]).format(entry=one_line(first.entry), page=first.page, n=source.n)
+            for source in sources
+            for first in source.listed[:1]
             if first.glossary == glossary
         ]
         sentence = _SENTENCES[kind].get(language, _SENTENCES[kind]["en"])

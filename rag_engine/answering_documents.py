@@ -58,7 +58,7 @@ def filter_obstacles(
         return ()
     left = {name: len(left_documents(without(wanted, name), facets, documents)) for name in wanted}
     found = [FilterObstacle(name, wanted[name], count) for name, count in left.items() if count]
-    return tuple(sorted(found, key=lambda one: -one.documents))
+    return tuple(sorted(found, key=lambda obstacle: -obstacle.documents))
 
 
 def left_documents(wanted: Filter, facets: Facets, documents: Mapping[int, DocumentRecord]) -> frozenset[int]:

@@ -75,7 +75,7 @@ class _DiskBackends:
     def keep_only(self, *generations: int) -> None:
         with self._lock:
             if self._config.chroma_url:
-                kept = (collection_name(self._id, one) for one in generations)
+                kept = (collection_name(self._id, generation) for generation in generations)
                 self.dense(generations[0], writable=True).keep_only(*kept)
             for folder in paths.index(self._config.workspace).iterdir():
                 if folder.name.isdigit() and int(folder.name) not in generations:

@@ -333,7 +333,7 @@ class Engine:
             model_digest=_digest(generator),
             encoder=shareable(manifest.name, self.config) if manifest else "",
             generation=self.collection.generation(),
-            collection=digest_of(sorted(one.sha256 for one in snapshot.documents.values())),
+            collection=digest_of(sorted(document.sha256 for document in snapshot.documents.values())),
             settings=shareable_settings(self.config),
             versions=package_versions(),
             judge_digest=_digest(judge),
@@ -482,7 +482,7 @@ def _not_read(error: BackendError) -> Message:
 def _otherwise_cut(name: RetrievalProfile, documents: Iterable[DocumentRecord]) -> Iterator[Message]:
     """Yield a warning where documents are not cut as a published recipe says."""
     strategy = recipe_chunking(name).strategy
-    others = [one.strategy != strategy for one in documents] if PROFILES[name].as_published else []
+    others = [document.strategy != strategy for document in documents] if PROFILES[name].as_published else []
     if any(others):
         yield Message(
             "{n} of {count} documents are not cut as the recipe {name!r} cuts them: set SEXTANT_RETRIEVAL={name} and "

@@ -75,7 +75,9 @@ def allowed_documents(wanted: Filter, facets: Facets, *, strict: bool = True) ->
 def facet_values(wanted: Filter, facets: Facets) -> dict[str, tuple[str, ...]]:
     """Return the values of each facet asked for as they are stored, by which a vector store filters."""
     return {
-        name: tuple(one for value in values for one in _spellings(name, value, facets.get(name, {}), strict=False))
+        name: tuple(
+            spelling for value in values for spelling in _spellings(name, value, facets.get(name, {}), strict=False)
+        )
         for name, values in wanted.items()
         if name in FACETS and values
     }

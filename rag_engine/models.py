@@ -140,9 +140,9 @@ class Models:
 def _load(loads: Sequence[Callable[[], object]]) -> None:
     with ThreadPoolExecutor(_MODELS_AT_ONCE) as threads:
         begun = [threads.submit(load) for load in loads]
-    for one in begun:
+    for future in begun:
         with suppress(SextantError):
-            one.result()
+            future.result()
 
 
 def open_encoder(config: Config) -> Embedder:

@@ -121,7 +121,7 @@ def _filter(text: str, facets: Facets) -> Iterator[Suggestion]:
             return
     last = _LAST_WORD.search(text)
     word = last.group() if last else ""
-    keys = [f"{name}=" for name in (*(one for one in FACETS if facets.get(one)), AS_OF, VERSIONS)]
+    keys = [f"{name}=" for name in (*(facet for facet in FACETS if facets.get(facet)), AS_OF, VERSIONS)]
     yield from (Suggestion(one, len(word)) for one in (*keys, "clear") if one.startswith(word))
 
 
@@ -136,7 +136,7 @@ def chat_completer(session: ChatSession) -> Completer:
         def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
             del complete_event
             facets, numbers = session.engine.collection.facets(), [source.n for source in session.sources]
-            for one in suggestions(document.text_before_cursor, (*COMMANDS, EXIT), facets, numbers):
-                yield Completion(one.text, start_position=-one.replaces)
+            for suggestion in suggestions(document.text_before_cursor, (*COMMANDS, EXIT), facets, numbers):
+                yield Completion(suggestion.text, start_position=-suggestion.replaces)
 
     return _ChatCompleter()

@@ -93,9 +93,9 @@ def _open(session: ChatSession, text: str) -> None:
 def _draw(session: ChatSession, source: ShownSource, reply: Reply) -> tuple[int, bytes]:
     """Return the page of a source's first quote, else of the passage, with both marked on it."""
     document = session.engine.catalog.find_document(source.document_id)
-    citations = [one for one in reply.citations if one.n == source.n]
+    citations = [citation for citation in reply.citations if citation.n == source.n]
     page = citations[0].page if citations else source.page
-    quotes = tuple((one.start, one.end) for one in citations)
+    quotes = tuple((citation.start, citation.end) for citation in citations)
     start, end = source.passage
     inside = all(start <= first and last <= end for first, last in quotes)
     marked = source.passage if inside else (source.start, source.end)

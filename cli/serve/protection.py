@@ -95,7 +95,7 @@ def _check_login(login: Mapping[str, Any]) -> None:
     """Raise InputError for a login that cannot work."""
     providers: list[Mapping[str, Any]] = [one for one in login.values() if isinstance(one, dict)] or [login]
     missing = {name for name in _SHARED if not login.get(name)}
-    missing |= {name for name in _OF_A_PROVIDER for one in providers if not one.get(name)}
+    missing |= {name for name in _OF_A_PROVIDER for provider in providers if not provider.get(name)}
     if missing:
         raise InputError(f"[auth] in secrets.toml lacks {', '.join(sorted(missing))}.", help=_DOCS)
     if len(str(login["cookie_secret"])) < _LEAST_COOKIE_SECRET:
@@ -103,8 +103,8 @@ def _check_login(login: Mapping[str, Any]) -> None:
             f"cookie_secret under [auth] has less than {_LEAST_COOKIE_SECRET} characters.",
             help="Make one with `openssl rand -hex 32`.",
         )
-    for one in providers:
-        _check_vouching(one)
+    for provider in providers:
+        _check_vouching(provider)
     if find_spec("authlib") is None:
         raise InputError("Logging in needs the package authlib.", help="Run `pip install authlib`.")
 

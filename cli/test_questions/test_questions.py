@@ -72,9 +72,9 @@ def runs(workspace: Workspace = None, as_json: AsJson = False) -> None:
 
     with context_of(workspace, as_json) as context:
         found = list_test_runs(context.workspace)
-    end_as_json(as_json, {"runs": [asdict(one) for one in found]})
+    end_as_json(as_json, {"runs": [asdict(summary) for summary in found]})
     table = ("run", "questions", "model", "index")
-    print_table(table, ((one.id, one.questions, one.model, one.generation) for one in found))
+    print_table(table, ((summary.id, summary.questions, summary.model, summary.generation) for summary in found))
 
 
 @app.command()
@@ -91,22 +91,30 @@ def compare(
         found = compare_tests(_run(context.workspace, before).run, _run(context.workspace, after).run)
     changes = [
         {
-            "question": one.after.question,
-            "change": one.change,
-            "before": describe_result(one.before),
-            "after": describe_result(one.after),
+            "question": change.after.question,
+            "change": change.change,
+            "before": describe_result(change.before),
+            "after": describe_result(change.after),
         }
-        for one in found.changes
+        for change in found.changes
     ]
     shares = [asdict(share) | {"difference": share.verdict} for share in found.shares]
     end_as_json(as_json, {"questions": changes, "shares": shares, "settings": dict(found.settings)})
     rows = (
-        (MEASURES[one.measure], one.questions, one.before, one.after, one.gained, one.lost, one.verdict)
-        for one in found.shares
+        (
+            MEASURES[change.measure],
+            change.questions,
+            change.before,
+            change.after,
+            change.gained,
+            change.lost,
+            change.verdict,
+        )
+        for change in found.shares
     )
     print_table(("measure", "n", "before", "after", "right now", "wrong now", "difference"), rows)
     out.print(describe_chance(len(found.changes)), markup=False)
-    if differing := [one.values() for one in changes if one["change"] != "same"]:
+    if differing := [change.values() for change in changes if change["change"] != "same"]:
         print_table(("question", "change", "before", "after"), differing)
     if found.settings:
         print_table(("setting", "before", "after"), ((name, *pair) for name, pair in found.settings.items()))
@@ -150,9 +158,9 @@ def keep_good(workspace: Workspace = None, as_json: AsJson = False) -> None:
 
     with context_of(workspace, as_json) as context:
         kept = keep_good_answers(context)
-    end_as_json(as_json, {"kept": [asdict(one) for one in kept]})
-    for one in kept:
-        out.print(one.question, markup=False, soft_wrap=True)
+    end_as_json(as_json, {"kept": [asdict(question) for question in kept]})
+    for question in kept:
+        out.print(question.question, markup=False, soft_wrap=True)
     out.print(f"{len(kept)} kept.")
 
 
@@ -171,14 +179,14 @@ def _print_run(run: RecordedRun, as_json: bool) -> None:
 
     found = shares(run.run.rows)
     if as_json:
-        listed = [asdict(one) | {"interval": asdict(one.interval)} for one in found]
+        listed = [asdict(share) | {"interval": asdict(share.interval)} for share in found]
         questions = [asdict(row) | {"result": describe_result(row)} for row in run.run.rows]
         print_json({"id": run.id, "settings": run.run.settings, "shares": listed, "questions": questions})
         return
     rows = (
-        (MEASURES[one.measure], f"{one.right} of {one.questions}", f"{i.value:.0%}", f"{i.low:.0%}-{i.high:.0%}")
-        for one in found
-        for i in [one.interval]
+        (MEASURES[share.measure], f"{share.right} of {share.questions}", f"{i.value:.0%}", f"{i.low:.0%}-{i.high:.0%}")
+        for share in found
+        for i in [share.interval]
     )
     print_table(("measure", "right", "share", "95%"), rows)
     out.print(describe_chance(len(run.run.rows)), markup=False)

@@ -194,8 +194,8 @@ def _landed(
                 failures.append(failure)
                 continue
             given_up = [
-                Message("{url} offers another link first, which was given up: {error}", url=page.address, error=one)
-                for one in failures
+                Message("{url} offers another link first, which was given up: {error}", url=page.address, error=refusal)
+                for refusal in failures
             ]
             return replace(outcome, message=_joined(outcome.message, given_up))
     if failures:

@@ -153,7 +153,7 @@ def restore(context: ActingPlace, archive: Path, *, progress: Shown = lambda *_:
             missing = 0
             if collection.manifest() is not None:
                 damaged = collection.damaged_vectors()
-                missing = sum(one.children for one in damaged) + collection.missing_vectors(damaged)
+                missing = sum(document.children for document in damaged) + collection.missing_vectors(damaged)
             if collection.snapshot().documents and not missing:
                 engine.generations.rebuild(lambda done, total, name: progress(done, total, f"index: {name}"))
         return missing
@@ -187,7 +187,7 @@ def read_again(context: ActContext, *, progress: Shown = lambda *_: None) -> Rea
     """
     finish_erasures(context)
     restore_corrections(context)
-    damaged = [one.key for one in context.engine.catalog.damaged_documents()]
+    damaged = [document.key for document in context.engine.catalog.damaged_documents()]
     again = read_documents_again(context.engine, damaged, progress)
     enter(context, Message("{n} documents", n=len(again.read)))
     return again
@@ -195,7 +195,7 @@ def read_again(context: ActContext, *, progress: Shown = lambda *_: None) -> Rea
 
 def _admins(workspace: Path) -> tuple[str, ...]:
     try:
-        return tuple(one.key for one in known_people(workspace) if one.role == "admin")
+        return tuple(person.key for person in known_people(workspace) if person.role == "admin")
     except WorkspaceError:
         # Of a damaged file nobody has a role; whoever logs in is told.
         return ()

@@ -64,7 +64,7 @@ def begin_comparison(
         context.engine.models.require_language_model()
     empty = Comparison(new_id(), "", by, (), (), wanted, moment(), {}, form)
     begun = _with_columns(context, empty, questions, wanted, only)
-    taken = {one.name for one in list_comparisons(context)}
+    taken = {comparison.name for comparison in list_comparisons(context)}
     plain = _cut_name(name or begun.questions[0])
     numbered = (f"{plain} ({number})" for number in range(2, len(taken) + 3))
     begun = replace(begun, name=next(one for one in (plain, *numbered) if one not in taken))
@@ -113,7 +113,14 @@ def continue_comparison(
     """Return the comparison of this name, kind and form with the missing parts added, else begin one."""
     called = _cut_name(name or (questions[0] if questions else ""))
     alike = (called, by, form)
-    found = next((one for one in list_comparisons(context) if (one.name, one.by, one.form) == alike), None)
+    found = next(
+        (
+            comparison
+            for comparison in list_comparisons(context)
+            if (comparison.name, comparison.by, comparison.form) == alike
+        ),
+        None,
+    )
     if found is None:
         return begin_comparison(context, questions, by, wanted, name=name, form=form)
     return extend_comparison(context, found.id, questions, wanted)

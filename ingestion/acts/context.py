@@ -73,14 +73,14 @@ def queue_once(context: ActContext, kind: str, arguments: Mapping[str, object]) 
 
     A job of the same arguments that is under way serves as well, and continues where it was paused.
     """
-    for one in context.jobs.latest(LATEST_JOBS):
-        same = one.kind == kind and one.arguments == arguments and one.signal != "cancel"
-        paused = same and (one.status == "paused" or (one.active and one.signal == "pause"))
+    for job in context.jobs.latest(LATEST_JOBS):
+        same = job.kind == kind and job.arguments == arguments and job.signal != "cancel"
+        paused = same and (job.status == "paused" or (job.active and job.signal == "pause"))
         if paused:
-            context.jobs.resume(one.id)
-        if paused or (same and one.active):
+            context.jobs.resume(job.id)
+        if paused or (same and job.active):
             context.start_worker(context.workspace)
-            return context.jobs.find(one.id) or one
+            return context.jobs.find(job.id) or job
     return queue_job(context, kind, arguments)
 
 
@@ -92,9 +92,9 @@ def queue_run(context: ActContext, request: RunRequest) -> Job:
     since, for it may have passed the change.
     """
     request = replace(request, phases=check_phases(request.phases))
-    for one in context.jobs.latest(LATEST_JOBS):
-        same = one.kind == "run" and one.active and not one.signal and one.request == request
-        if same and (one.status == "queued" or not context.store.changed_since(one.started)):
+    for job in context.jobs.latest(LATEST_JOBS):
+        same = job.kind == "run" and job.active and not job.signal and job.request == request
+        if same and (job.status == "queued" or not context.store.changed_since(job.started)):
             context.start_worker(context.workspace)
-            return one
+            return job
     return queue_job(context, "run", asdict(request))

@@ -81,14 +81,18 @@ def undo(
     """
     author = signed(context, author)
     codes = [record.code for record in _find_all(context, names)]
-    undone = [one for code in codes for one in undoing(context.store.entered_corrections(code), field or "", batch)]
+    undone = [
+        correction
+        for code in codes
+        for correction in undoing(context.store.entered_corrections(code), field or "", batch)
+    ]
     if not undone:
         raise InputError(
             "Nothing was corrected of {names} that could be undone.",
             help="`sextant correct DOCUMENT --history` lists what was done.",
             names=", ".join(names[:5]),
         )
-    return _enter(context, [replace(one, author=author) for one in undone])
+    return _enter(context, [replace(correction, author=author) for correction in undone])
 
 
 @act("reader")
@@ -110,8 +114,8 @@ def import_corrections(context: ActContext, file: Path, author: str) -> Correcti
     report = read_edited(context, file, author)
     _enter(context, report.corrections)
     alike: dict[tuple[str, str], list[str]] = {}
-    for one in report.decisions:
-        alike.setdefault((one.choice, one.note), []).append(one.code)
+    for decision in report.decisions:
+        alike.setdefault((decision.choice, decision.note), []).append(decision.code)
     for (choice, note), codes in alike.items():
         decide(context, codes, choice, author, note)
     return report
@@ -134,7 +138,10 @@ def find_described(context: ActContext, name: str) -> SourceRecord:
 
 def _find_all(context: ActContext, names: Iterable[str]) -> list[SourceRecord]:
     """Return the documents of these names, in their order."""
-    listed, by_source = context.store.records(), {one.source: one for one in context.engine.collection.documents()}
+    listed, by_source = (
+        context.store.records(),
+        {document.source: document for document in context.engine.collection.documents()},
+    )
     found: list[SourceRecord | DocumentRecord] = [
         listed.get(name) or by_source.get(name) or context.engine.catalog.find_document(name) for name in names
     ]
@@ -164,21 +171,21 @@ def restore_corrections(context: ActContext, sources: Iterable[str] = ()) -> Non
 
     A process that was killed after it had entered a correction leaves a document without it.
     """
-    _apply(context, {one.code for one in context.store.corrections()} & set(sources))
+    _apply(context, {correction.code for correction in context.store.corrections()} & set(sources))
 
 
 def _enter(context: ActContext, given: Sequence[Correction], note: str = "") -> tuple[Correction, ...]:
     """Enter corrections in the log and apply them to the collection."""
     batch, when = secrets.token_hex(8), now()
-    stamped = [replace(one, batch=batch, when=one.when or when) for one in given]
+    stamped = [replace(correction, batch=batch, when=correction.when or when) for correction in given]
     if stamped:
         name_act(context, ", ".join(_by_code(stamped)), by=stamped[0].author)
         context.store.enter(stamped)
-        _apply(context, {one.code for one in stamped})
+        _apply(context, {correction.code for correction in stamped})
     fields = _by_code(stamped)
     for code, entered in fields.items():
         # The fields alone: their values are the document's, and go with it.
-        enter(context, f"{code}: {', '.join(one.field for one in entered)}", note, by=entered[0].author)
+        enter(context, f"{code}: {', '.join(correction.field for correction in entered)}", note, by=entered[0].author)
     return tuple(stamped)
 
 
@@ -214,8 +221,8 @@ def _apply(context: ActContext, codes: set[str]) -> None:
 
 def _by_code(given: Iterable[Correction]) -> dict[str, list[Correction]]:
     grouped: dict[str, list[Correction]] = {}
-    for one in given:
-        grouped.setdefault(one.code, []).append(one)
+    for correction in given:
+        grouped.setdefault(correction.code, []).append(correction)
     return grouped
 
 

@@ -63,7 +63,7 @@ def _decisions(record: SourceRecord, choice: str, author: str, note: str) -> lis
     """Return the decisions of a choice; an empty choice undoes the decision of its phase."""
     code = record.source.code
     if choice == "undo":
-        return [Decision(code, one.phase, "", author, note, now()) for one in record.decisions]
+        return [Decision(code, decision.phase, "", author, note, now()) for decision in record.decisions]
     if choice == "restore":
         return [Decision(code, *_restored(record), author, note, now())]
     return [Decision(code, "licence", choice, author, note, now())]

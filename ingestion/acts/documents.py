@@ -68,12 +68,13 @@ def add_files(
     finish_erasures(context)
     former = _replaced(context, replaces)
     added = add_paths(files, context.engine, replaces=former, again=again, progress=progress, cancelled=cancelled)
-    indexed = {one.document_id for one in added if one.status == "indexed"}
+    indexed = {outcome.document_id for outcome in added if outcome.status == "indexed"}
     restore_corrections(
-        context, [one.source for one in context.engine.collection.documents() if one.document_id in indexed]
+        context,
+        [document.source for document in context.engine.collection.documents() if document.document_id in indexed],
     )
     if indexed:
-        enter(context, ", ".join(Path(one.path).name for one in added if one.status == "indexed"))
+        enter(context, ", ".join(Path(outcome.path).name for outcome in added if outcome.status == "indexed"))
     return added
 
 
@@ -147,7 +148,7 @@ def erase(context: ActContext, document: str, author: str = "", note: str = "", 
 @act("reader")
 def unfinished_erasures(context: ActContext) -> list[str]:
     """Return the files of the documents whose erasure was broken off and not yet finished."""
-    return [one.file for one in begun_erasures(context.workspace)]
+    return [erasure.file for erasure in begun_erasures(context.workspace)]
 
 
 @act("reader")
@@ -162,8 +163,8 @@ def finish_erasures(context: ActContext) -> int:
     try:
         if unfinished:
             with erasing(context.workspace):
-                for one in unfinished:
-                    _carry_out(context, one)
+                for erasure in unfinished:
+                    _carry_out(context, erasure)
     except WorkspaceError as error:
         if not error.retryable:
             raise
@@ -192,7 +193,7 @@ def queue_erasure(
 
     The job can be cancelled first for `undo_seconds`, and all documents are then kept.
     """
-    records = [context.engine.catalog.find_document(one) for one in documents]
+    records = [context.engine.catalog.find_document(document) for document in documents]
     for record in records:
         _who_erases(context, record, author, note)
     who: dict[str, object] = {
@@ -218,10 +219,10 @@ def sources_erased_with(context: ActContext, documents: Sequence[DocumentRecord]
     it in the place of the erased document.
     """
     found: dict[str, None] = {}
-    for one in documents:
-        if is_listed(context, one):
-            found[code_of(one)] = None
-        found |= dict.fromkeys(_copies(context, code_of(one), one.sha256, former=one.is_former))
+    for document in documents:
+        if is_listed(context, document):
+            found[code_of(document)] = None
+        found |= dict.fromkeys(_copies(context, code_of(document), document.sha256, former=document.is_former))
     return tuple(found)
 
 
@@ -266,7 +267,7 @@ def ground(context: ActContext, *, again: bool = False) -> Job:
             "No document of the collection has an index or glossary.",
             help="Apply a table of terms with `sextant index-table FILE --apply`.",
         )
-    active = next((one for one in context.jobs.latest(LATEST_JOBS) if one.kind == "ground" and one.active), None)
+    active = next((job for job in context.jobs.latest(LATEST_JOBS) if job.kind == "ground" and job.active), None)
     enter(context, Message("knowledge base"))
     return active or queue_job(context, "ground", {"again": again})
 
@@ -320,15 +321,15 @@ def _take_steps(context: ActContext, asked: BegunErasure) -> Erasure:
         _exclude(context, source_record, asked)
     record: DocumentRecord | None = None
     left: list[Message] = []
-    for one in context.engine.collection.documents():
+    for document in context.engine.collection.documents():
         # Encoded again meanwhile it has another key.
-        if one.key == asked.key or (one.source, one.sha256) == (asked.source, asked.sha256):
-            record = one
-        elif not asked.former and one.is_former and one.origin == asked.source:
+        if document.key == asked.key or (document.source, document.sha256) == (asked.source, asked.sha256):
+            record = document
+        elif not asked.former and document.is_former and document.origin == asked.source:
             # Before, since a kill leaves nothing to find it by; after, for an answer that was begun in between.
-            left += _forget(context, one.document_id, one.source, one.file, redact=asked.redact)
-            context.engine.writer.erase(one)
-            left += _forget(context, one.document_id, one.source, one.file, redact=asked.redact)
+            left += _forget(context, document.document_id, document.source, document.file, redact=asked.redact)
+            context.engine.writer.erase(document)
+            left += _forget(context, document.document_id, document.source, document.file, redact=asked.redact)
     left += _forget(context, asked.document_id, asked.source, asked.file, redact=asked.redact)
     if record is not None:
         erased = context.engine.writer.erase(record)
@@ -362,14 +363,14 @@ def _copies(context: ActContext, code: str, sha256: str, *, former: bool) -> lis
     its words.
     """
     files = context.store.files()
-    contents = {sha256, *(one.sha256 for one in files if code and one.code == code and not former)}
-    alike = {one.code for one in files if one.sha256 in contents}
-    indexed = {code_of(one) for one in context.engine.collection.documents() if not one.is_former}
+    contents = {sha256, *(file.sha256 for file in files if code and file.code == code and not former)}
+    alike = {file.code for file in files if file.sha256 in contents}
+    indexed = {code_of(document) for document in context.engine.collection.documents() if not document.is_former}
     return [
-        one.code
-        for one in context.store.records().values()
-        if one.code not in (code, *indexed)
-        and (one.code in alike or (code and not former and one.relation and one.relation.duplicate_of == code))
+        record.code
+        for record in context.store.records().values()
+        if record.code not in (code, *indexed)
+        and (record.code in alike or (code and not former and record.relation and record.relation.duplicate_of == code))
     ]
 
 
@@ -383,7 +384,7 @@ FORGETTING: Mapping[tuple[str, ...], Callable[[ActContext, str, str, bool], None
         context.engine.catalog
     ).forget_document(document),
     ("notebook",): lambda context, document, _, redact: (
-        NOTEBOOKS.change_all(context.workspace, document, lambda one: without_document(one, document))
+        NOTEBOOKS.change_all(context.workspace, document, lambda notebook: without_document(notebook, document))
         if redact
         else None
     ),
@@ -400,8 +401,8 @@ def _forget(context: ActContext, document_id: str, source: str, file: str, *, re
     """
     # Whether a list that somebody looks at repeats the document is not known.
     remove_previews(context.workspace)
-    alike = (one for one in context.engine.collection.documents() if one.document_id == document_id)
-    if all(one.source == source for one in alike):
+    alike = (document for document in context.engine.collection.documents() if document.document_id == document_id)
+    if all(document.source == source for document in alike):
         # No document has this content any more.
         for folder in originals_aside(context.workspace, document_id):
             shutil.rmtree(folder, ignore_errors=True)
@@ -415,7 +416,7 @@ def _forget(context: ActContext, document_id: str, source: str, file: str, *, re
     code = source.removeprefix(FROM_LIST)
     context.store.forget_description(code)
     forget_lines(context.workspace, ["correction", "document"], source, code)
-    kept = (one.relative_to(context.workspace).as_posix() for one in unread)
+    kept = (path.relative_to(context.workspace).as_posix() for path in unread)
     return [Message("its possible traces in {file}, which cannot be read", file=one) for one in kept]
 
 

@@ -81,7 +81,9 @@ def share_rating(context: ActContext, conversation: str, asked: str, *, shared: 
 def is_shared_rating(context: ActContext, conversation: str, asked: str) -> bool:
     """Return whether admins see the person's rating of an answer."""
     found = read_conversation(context.workspace, conversation, context.person)
-    return any(one.asked == asked and one.rating and one.rating.shared_by for one in found.turns) if found else False
+    return (
+        any(turn.asked == asked and turn.rating and turn.rating.shared_by for turn in found.turns) if found else False
+    )
 
 
 @act("reader")
@@ -94,15 +96,15 @@ def exported_feedback(rated: Sequence[RatedAnswer]) -> bytes:
     """Return ratings as CSV; `By` is empty for the person's own."""
     rows = [
         (
-            one.asked,
-            "good" if one.rating.good else "bad",
-            one.question,
-            one.rating.reason,
-            one.title,
-            one.conversation,
-            one.by,
+            answer.asked,
+            "good" if answer.rating.good else "bad",
+            answer.question,
+            answer.rating.reason,
+            answer.title,
+            answer.conversation,
+            answer.by,
         )
-        for one in rated
+        for answer in rated
     ]
     return to_csv(("Asked", "Rating", "Question", "Reason", "Conversation", "Id", "By"), rows)
 
@@ -110,15 +112,15 @@ def exported_feedback(rated: Sequence[RatedAnswer]) -> bytes:
 @act("reader")
 def good_answers(context: ActContext) -> list[RatedAnswer]:
     """Return the answers rated as good that can be test questions and are none yet, the latest first."""
-    known = {one.id for one in read_test_questions(context.workspace)}
-    good = (one for one in list_feedback(context) if one.rating.good and (one.cites or one.refused))
-    return [one for one in good if answer_id(one.conversation, one.asked) not in known]
+    known = {question.id for question in read_test_questions(context.workspace)}
+    good = (answer for answer in list_feedback(context) if answer.rating.good and (answer.cites or answer.refused))
+    return [answer for answer in good if answer_id(answer.conversation, answer.asked) not in known]
 
 
 @act("curator", "Keeping test questions")
 def keep_good_answers(context: ActContext) -> list[AnswerQuestion]:
     """Keep every answer that was rated as good as a test question; return the new questions."""
-    return _keep(context, [(one.conversation, one.asked) for one in reversed(good_answers(context))])
+    return _keep(context, [(answer.conversation, answer.asked) for answer in reversed(good_answers(context))])
 
 
 @act("curator", "Writing a test question")
@@ -136,7 +138,7 @@ def put_question(context: ActContext, question: AnswerQuestion, *, answerable: b
             "No passage answers the question.",
             help="Choose a document and copy the words that answer, or say that the collection does not answer it.",
         )
-    records = {one.file: one for one in context.engine.collection.documents()}
+    records = {document.file: document for document in context.engine.collection.documents()}
     # An answer may have quoted over the end of a page, or a document that has left since.
     before = TEST_QUESTIONS.read_any(context.workspace, question.id)
     known = before.passages if before else ()
@@ -165,9 +167,11 @@ def put_question(context: ActContext, question: AnswerQuestion, *, answerable: b
 @act("curator", "Removing test questions")
 def remove_questions(context: ActContext, ids: Sequence[str]) -> tuple[RemovedQuestion, ...]:
     """Remove test questions and return them, for `restore_questions`."""
-    before = change_test_questions(context.workspace, lambda now: [one for one in now if one.id not in ids])
+    before = change_test_questions(
+        context.workspace, lambda now: [question for question in now if question.id not in ids]
+    )
     when = datetime.now(UTC).isoformat(timespec="microseconds")
-    return tuple(RemovedQuestion(one, place, when) for place, one in enumerate(before) if one.id in ids)
+    return tuple(RemovedQuestion(question, place, when) for place, question in enumerate(before) if question.id in ids)
 
 
 @act("curator", "Restoring test questions")
@@ -175,7 +179,7 @@ def restore_questions(context: ActContext, removed: Sequence[RemovedQuestion]) -
     """Put removed questions back, each at its place, without quotations of documents erased meanwhile."""
 
     def restored(now: Sequence[AnswerQuestion]) -> list[AnswerQuestion]:
-        questions = [one for one in now if one.id not in {back.question.id for back in removed}]
+        questions = [question for question in now if question.id not in {back.question.id for back in removed}]
         for back in removed:
             questions[back.place : back.place] = _without_erased(context, back)
         return questions
@@ -185,9 +189,9 @@ def restore_questions(context: ActContext, removed: Sequence[RemovedQuestion]) -
 
 def _without_erased(context: ActContext, removed: RemovedQuestion) -> list[AnswerQuestion]:
     left = [removed.question]
-    for one in erased_since(context.workspace, removed.when):
-        if one.redact:
-            left = [*without_quotes(context.engine.collection, left, one.document_id, one.file)]
+    for document in erased_since(context.workspace, removed.when):
+        if document.redact:
+            left = [*without_quotes(context.engine.collection, left, document.document_id, document.file)]
     return left
 
 
@@ -195,10 +199,12 @@ def _without_erased(context: ActContext, removed: RemovedQuestion) -> list[Answe
 def import_questions(context: ActContext, file: Path) -> ImportedQuestions:
     """Take over the questions of a file of `sextant eval answers`; one of a known id replaces it."""
     new = read_answer_questions(file)
-    known = {one.id for one in change_test_questions(context.workspace, lambda before: with_questions(before, new))}
-    files = {one.file for one in context.engine.collection.documents()}
-    quoted = dict.fromkeys(quote.document for one in new for quote in one.passages)
-    replaced = sum(one.id in known for one in new)
+    known = {
+        question.id for question in change_test_questions(context.workspace, lambda before: with_questions(before, new))
+    }
+    files = {document.file for document in context.engine.collection.documents()}
+    quoted = dict.fromkeys(quote.document for question in new for quote in question.passages)
+    replaced = sum(question.id in known for question in new)
     return ImportedQuestions(len(new) - replaced, replaced, tuple(one for one in quoted if one not in files))
 
 
@@ -257,7 +263,7 @@ def ask_test_questions(
     Return it with a warning about questions that were left out.
     """
     run, left_out = measure_test(context.engine, request, progress)
-    named = "; ".join(one.question for one in left_out[:3])
+    named = "; ".join(question.question for question in left_out[:3])
     warning = Message(
         "{count} left out, as their documents are no longer in the collection: {questions}.",
         count=len(left_out),

@@ -46,7 +46,7 @@ def control(context: ActContext, what: Control, id: int = 0) -> Job:
 def _choose(jobs: JobQueue, id: int, statuses: Sequence[JobStatus]) -> Job:
     """Return the job of this number, or the latest in the first of these statuses that any job is in."""
     latest = jobs.latest(100)
-    in_order = (one for status in statuses for one in latest if one.status == status)
+    in_order = (job for status in statuses for job in latest if job.status == status)
     found = jobs.find(id) if id else next(in_order, None)
     names = " or ".join(statuses)
     if found is None:

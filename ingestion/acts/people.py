@@ -18,7 +18,7 @@ from rag_engine.messages import Message
 @act("admin", "Seeing who has which role")
 def list_people(context: ActingPlace) -> list[Person]:
     """Return the people who have a role, by name."""
-    return sorted(known_people(context.workspace), key=lambda one: (one.name.casefold(), one.key))
+    return sorted(known_people(context.workspace), key=lambda person: (person.name.casefold(), person.key))
 
 
 @act("admin", "Giving a role", on_first=True)
@@ -44,13 +44,15 @@ def audit_entries(context: ActingPlace, *, person: str = "", since: str = "", of
         raise InputError("{since!r} is no date.", help="Give one like 2026-11-25.", since=since) from error
     wanted = person.strip().casefold()
     return [
-        one
-        for one in reversed(read_entries(context.workspace))
-        if (not wanted or wanted in f"{one.by} {one.person}".casefold()) and one.when >= start and of in ("", one.act)
+        entry
+        for entry in reversed(read_entries(context.workspace))
+        if (not wanted or wanted in f"{entry.by} {entry.person}".casefold())
+        and entry.when >= start
+        and of in ("", entry.act)
     ]
 
 
 @act("admin", "Exporting the audit log")
 def exported_audit(context: ActingPlace, entries: Sequence[AuditEntry]) -> bytes:  # noqa: ARG001 - its person is checked
     """Return entries of the audit log as CSV."""
-    return to_csv(("when", "by", "person", "act", "on", "note", "outcome"), (astuple(one) for one in entries))
+    return to_csv(("when", "by", "person", "act", "on", "note", "outcome"), (astuple(entry) for entry in entries))

@@ -27,7 +27,7 @@ def run(context: ActContext, request: RunRequest) -> Job:
 @act("reader")
 def unfinished_runs(context: ActContext) -> list[Job]:
     """Return the runs over the sources that are at work, wait or are paused, in their order."""
-    return [one for one in context.jobs.unfinished() if one.kind == "run"]
+    return [job for job in context.jobs.unfinished() if job.kind == "run"]
 
 
 def describe_unfinished(job: Job, wording: Wording = ENGLISH) -> str:

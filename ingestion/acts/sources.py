@@ -66,7 +66,7 @@ def add_list(context: ActContext, file: Path) -> SourceListReport:
             # Somebody has just given their codes to others. Read again they get the next ones; one that the list gives
             # itself is then refused with the reason.
             again = read_list(context, file)
-            added = (*(one for one in added if one not in lost), *again.new)
+            added = (*(source for source in added if source not in lost), *again.new)
             report = replace(report, refused=again.refused, warnings=again.warnings, known=again.known)
             lost = context.store.add(again.new)
         _enter_sources(context, added, report.corrected)
@@ -99,7 +99,7 @@ def _enter_sources(context: ActContext, new: Sequence[ListedSource], corrected: 
 
 
 def _codes(new: Sequence[ListedSource], corrected: Sequence[ListedSource]) -> str:
-    return ", ".join(one.code for one in (*new, *corrected))
+    return ", ".join(source.code for source in (*new, *corrected))
 
 
 @act("curator", "Correcting an address", on_first=True)
@@ -140,13 +140,13 @@ def add_own_files(context: ActContext, files: Sequence[tuple[str, IO[bytes]]]) -
     folder.mkdir(exist_ok=True)
     kept = [keep_upload(context.workspace, name, data).parent for name, data in files]
     # With its folder, so that two files of one name both stay.
-    names = {one.replace(folder / one.name).name for one in kept}
+    names = {path.replace(folder / path.name).name for path in kept}
     report = read_list(context, folder)
     # Others may be adding files in this moment.
-    new = tuple(one for one in report.new if Path(one.path).relative_to(folder.absolute()).parts[0] in names)
-    refused = tuple(one for one in report.refused if Path(one.place).parts[0] in names)
-    for one in refused:
-        shutil.rmtree(folder / Path(one.place).parts[0], ignore_errors=True)
+    new = tuple(source for source in report.new if Path(source.path).relative_to(folder.absolute()).parts[0] in names)
+    refused = tuple(row for row in report.refused if Path(row.place).parts[0] in names)
+    for row in refused:
+        shutil.rmtree(folder / Path(row.place).parts[0], ignore_errors=True)
     add_sources(context, new)
     return replace(report, new=new, refused=refused)
 
@@ -188,7 +188,7 @@ def remove_sources(context: ActContext, codes: Sequence[str], author: str) -> Re
             # With what was known of its files, which a copy may share.
             context.store.remove([code], author)
     enter(context, ", ".join(removed), by=author)
-    left = tuple(one.code for one in context.store.sources() if one.parent in removed)
+    left = tuple(source.code for source in context.store.sources() if source.parent in removed)
     return Removed(removed, left, queue_run(context, RunRequest(("indexing",), removed)) if indexed else None)
 
 

@@ -71,7 +71,7 @@ class ArchiveManifest:
     @property
     def size(self) -> int:
         """Bytes of all files."""
-        return sum(one.size for one in self.files)
+        return sum(file.size for file in self.files)
 
 
 _CODEC = TypeAdapter(ArchiveManifest)
@@ -126,23 +126,23 @@ def opened_archive(path: Path) -> Iterator[tuple[zipfile.ZipFile, ArchiveManifes
             yield archive, manifest
 
 
-def unpack(archive: zipfile.ZipFile, one: ArchivedFile, folder: Path) -> None:
+def unpack(archive: zipfile.ZipFile, file: ArchivedFile, folder: Path) -> None:
     """Write a member into the folder, readable by its owner alone.
 
     WorkspaceError if the bytes differ from those that were packed.
     """
-    path = folder / one.name
-    with os.fdopen(_new_file(path, archive, one.name), "wb") as target:
+    path = folder / file.name
+    with os.fdopen(_new_file(path, archive, file.name), "wb") as target:
         try:
-            with archive.open(one.name) as source:
-                size, sha256 = _copy(source, target, one.size)
+            with archive.open(file.name) as source:
+                size, sha256 = _copy(source, target, file.size)
         except _DAMAGED as error:
-            raise damaged(archive, one.name) from error
-    if (size, sha256) != (one.size, one.sha256):
-        raise damaged(archive, one.name)
+            raise damaged(archive, file.name) from error
+    if (size, sha256) != (file.size, file.sha256):
+        raise damaged(archive, file.name)
     # A time that this disk does not know is none.
     with suppress(OverflowError, OSError):
-        os.utime(path, ns=(one.modified, one.modified))
+        os.utime(path, ns=(file.modified, file.modified))
 
 
 def _new_file(path: Path, archive: zipfile.ZipFile, name: str) -> int:
@@ -220,7 +220,7 @@ def _read_manifest(archive: zipfile.ZipFile, path: Path) -> ArchiveManifest:
 
 def _checked(manifest: ArchiveManifest) -> ArchiveManifest:
     """Return the manifest; ValueError if a size in it is none."""
-    if not all(0 <= size <= _LARGEST for size in (manifest.index_bytes, *(one.size for one in manifest.files))):
+    if not all(0 <= size <= _LARGEST for size in (manifest.index_bytes, *(file.size for file in manifest.files))):
         raise ValueError("a size that is none")
     return manifest
 
@@ -234,7 +234,7 @@ def _check_members(archive: zipfile.ZipFile, manifest: ArchiveManifest, path: Pa
     if sum(member.file_size for member in members) > path.stat().st_size:
         raise WorkspaceError("{file} says that it holds more than it can.", help="Take another backup.", file=path)
     names = [member.filename for member in members if member.filename != _MANIFEST]
-    listed = {one.name: one.size for one in manifest.files}
+    listed = {file.name: file.size for file in manifest.files}
     strange = next((name for name in names if name not in listed or not may_hold(name)), None)
     if strange is not None or len(set(names)) != len(names) or len(listed) != len(manifest.files):
         raise WorkspaceError(

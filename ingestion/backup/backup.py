@@ -160,7 +160,7 @@ def _attempt(workspace: Path, folder: Path, size: int, progress: Advance) -> Bac
     if vectors is None or _has_forgotten(workspace / CATALOG, catalog):
         return None
     with new_archive(path) as archive:
-        files = [put(CATALOG, catalog), *(put(vector_name(one.name), one) for one in vectors)]
+        files = [put(CATALOG, catalog), *(put(vector_name(vector.name), vector) for vector in vectors)]
         originals = _pack_originals(workspace, catalog, put)
         if originals is None:
             return None

@@ -85,13 +85,13 @@ def renew_catalog(workspace: Path) -> CatalogRenewed:
                 SourceStore(catalog).take_from_log()
                 with catalog.begin() as connection:
                     connection.execute(
-                        sql.insert(documents), [json.loads(one.said) | {"status": "active"} for one in known]
+                        sql.insert(documents), [json.loads(line.said) | {"status": "active"} for line in known]
                     )
                     set_state(connection, "encoder", logged_encoder(workspace))
                     mark_changed(connection)
                 catalog.checkpoint()
-            named = {(one.sha256, one.file) for one in known}
-            named |= {(one.sha256, one.file) for one in begun_erasures(workspace)}
+            named = {(line.sha256, line.file) for line in known}
+            named |= {(erasure.sha256, erasure.file) for erasure in begun_erasures(workspace)}
             held = {workspace / original_name(*one) for one in named}
             # The next writer would remove them.
             unknown = [path for path in paths.files(workspace).glob("*/*") if path.is_file() and path not in held]
@@ -153,7 +153,7 @@ def read_documents_again(
     lost, changed or refused.
     """
     wanted = set(keys)
-    records = [one for one in engine.catalog.fingerprints() if one[0].key in wanted]
+    records = [fingerprint for fingerprint in engine.catalog.fingerprints() if fingerprint[0].key in wanted]
     read: list[str] = []
     unread: list[tuple[str, str]] = []
     with engine.indexer() as indexer, open_reader(engine.config.ocr) as extractor:

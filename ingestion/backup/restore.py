@@ -71,16 +71,16 @@ def restore_files(
         _check_version(archive, str(manifest.schema))
         workspace.parent.mkdir(parents=True, exist_ok=True)
         # While the catalog is copied there are no indexes yet.
-        beside = max(manifest.index_bytes, next(one.size for one in manifest.files if one.name == CATALOG))
+        beside = max(manifest.index_bytes, next(file.size for file in manifest.files if file.name == CATALOG))
         require_space(workspace.parent, manifest.size + beside, Message("The restored workspace"))
         with staging(workspace) as folder:
             made = folder / "workspace"
             made.mkdir(mode=0o700)
             done = 0
-            for one in manifest.files:
-                unpack(opened, one, made)
-                done += one.size
-                progress(done, manifest.size, one.name)
+            for file in manifest.files:
+                unpack(opened, file, made)
+                done += file.size
+                progress(done, manifest.size, file.name)
             restored = finish(made, _make_own(made, known, manifest, workspace, archive))
             # On the disk before it has its name.
             os.sync()

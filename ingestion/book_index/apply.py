@@ -108,7 +108,7 @@ def match_documents(
         if len(found) == 1:
             keys[name] = found[0].key
         else:
-            ids = ", ".join(one.document_id for one in found)
+            ids = ", ".join(document.document_id for document in found)
             unmatched[f"{name} ({ids}; give one of these ids instead)" if found else name] = None
     matched: dict[int, list[IndexRecord]] = {}
     for record in records:
@@ -151,9 +151,9 @@ def _place(
     applied = AppliedTo(
         document_id=document.document_id,
         file=document.file,
-        entries=len({(one.term, one.subterm) for one in found}),
+        entries=len({(anchor.term, anchor.subterm) for anchor in found}),
         places=len(found),
-        named=sum(one.found for one in found),
+        named=sum(anchor.found for anchor in found),
         lost=sum(len(set(record.pages)) for record in records) - len(found),
     )
     return list(entries_at(records, found, source)), applied, query_cache(found, extracted, document.file)
@@ -174,11 +174,11 @@ def _called(name: str, documents: Sequence[DocumentRecord]) -> list[DocumentReco
     """
     sought = _folded(name)
     ways: tuple[Mapping[int, str], ...] = (
-        {one.key: _folded(one.file) for one in documents},
-        {one.key: _folded(PurePosixPath(one.file).stem) for one in documents},
-        {one.key: one.document_id for one in documents},
+        {document.key: _folded(document.file) for document in documents},
+        {document.key: _folded(PurePosixPath(document.file).stem) for document in documents},
+        {document.key: document.document_id for document in documents},
     )
-    found = ([one for one in documents if way[one.key] == sought] for way in ways)
+    found = ([document for document in documents if way[document.key] == sought] for way in ways)
     return next((some for some in found if some), [])
 
 

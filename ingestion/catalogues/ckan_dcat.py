@@ -33,9 +33,12 @@ def ckan_records(loaded: Json, address: str) -> tuple[tuple[Record, ...], int]:
 def _ckan_record(package: _Node, address: str) -> Record:
     resources = package.get("resources")
     distributions = [
-        Distribution(absolute(_text(one.get("url")), address), _text(one.get("format")) or _text(one.get("mimetype")))
-        for one in (resources if isinstance(resources, list) else [])
-        if isinstance(one, dict)
+        Distribution(
+            absolute(_text(resource.get("url")), address),
+            _text(resource.get("format")) or _text(resource.get("mimetype")),
+        )
+        for resource in (resources if isinstance(resources, list) else [])
+        if isinstance(resource, dict)
     ]
     organization = package.get("organization")
     authority = _text(organization.get("title")) if isinstance(organization, dict) else ""

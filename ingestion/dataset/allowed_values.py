@@ -30,17 +30,20 @@ _HINTS = {
 def allowed_values() -> Mapping[str, Mapping[str, str]]:
     """Return the values of every controlled column, in the order of display, each with its meaning."""
     taxonomy = load_taxonomy()
-    labelled = {field: {one.name: one.definition for one in taxonomy.definitions(field)} for field in CONTROLLED}
+    labelled = {
+        field: {definition.name: definition.definition for definition in taxonomy.definitions(field)}
+        for field in CONTROLLED
+    }
     countries = {name: code for code, name in load_gazetteer().countries.items()}
     lists = {"countries": dict(sorted(countries.items())), "language": dict(sorted(english_names().items()))}
     by_field = labelled | lists
-    return {one.name: by_field[one.field] for one in COLUMNS if one.field in by_field} | {DECISION: CHOICES}
+    return {column.name: by_field[column.field] for column in COLUMNS if column.field in by_field} | {DECISION: CHOICES}
 
 
 def choices_of(headings: Iterable[str]) -> dict[str, Choices]:
     """Return the drop-downs of the columns in `headings`, over the rows of the sheet of allowed values."""
     first, found = 2, dict[str, Choices]()
-    fields = {one.name: one.field for one in COLUMNS}
+    fields = {column.name: column.field for column in COLUMNS}
     for name, values in allowed_values().items():
         field = fields[name]
         several = field in LIST_FIELDS

@@ -81,7 +81,7 @@ def read_corrections(
     by_code = {record.source.code.casefold(): record for record in source_records}
     decisions, undecided = read_decisions(everything, by_code, exported)
     refused += undecided
-    decided = {one.code for one in decisions}
+    decided = {decision.code for decision in decisions}
     corrections: list[Correction] = []
     seen: dict[str, str] = {}
     foreign: dict[str, int] = {}
@@ -398,4 +398,4 @@ def _said(record: SourceRecord, field: FieldName) -> tuple[str, ...] | None:
 
     An emptied title falls back to the list's.
     """
-    return next((one.values for one in reversed(record.corrections) if one.field == field), None)
+    return next((correction.values for correction in reversed(record.corrections) if correction.field == field), None)

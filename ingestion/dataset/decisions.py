@@ -86,7 +86,7 @@ def _read(
         raise Wrong(Message("holds a formula without its value; write GREEN or RED itself"))
     if choice not in CHOICES:
         raise Wrong(Message("“{text}” is no decision; write GREEN or RED", text=texts[DECISION][:60]))
-    decided = next((one for one in reversed(record.decisions) if one.phase == "licence"), None)
+    decided = next((decision for decision in reversed(record.decisions) if decision.phase == "licence"), None)
     if decided is not None and decided.choice == choice:
         return None
     if not note:

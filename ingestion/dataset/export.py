@@ -50,23 +50,26 @@ def export(
     The same source records always give the same bytes. Links to local files are relative to the file, and only made
     where the workspace is given. InputError for a suffix without a format or a place that cannot be written.
     """
-    documents = [one for one in source_records if is_document(one)]
-    others = [one for one in source_records if not is_document(one)]
+    documents = [record for record in source_records if is_document(record)]
+    others = [record for record in source_records if not is_document(record)]
     warnings: list[Message] = []
     suffix = path.suffix.lower()
     if suffix == ".xlsx":
         body = to_workbook(workbook_sheets(path, documents, others, workspace, warnings, words))
     elif suffix == ".csv":
         rows = (
-            [text_cell(column.read(one), column.name, one, warnings).value for column in COLUMNS] for one in documents
+            [text_cell(column.read(document), column.name, document, warnings).value for column in COLUMNS]
+            for document in documents
         )
         body = to_csv([column.name for column in COLUMNS], rows)
     elif suffix == ".jsonl":
-        body = "".join(f"{json.dumps(_record(one), ensure_ascii=False)}\n" for one in documents).encode(*_UTF8)
+        body = "".join(f"{json.dumps(_record(document), ensure_ascii=False)}\n" for document in documents).encode(
+            *_UTF8
+        )
     elif suffix == ".bib":
-        body = to_bibtex([(one.source.code, one.metadata) for one in documents]).encode(*_UTF8)
+        body = to_bibtex([(document.source.code, document.metadata) for document in documents]).encode(*_UTF8)
     elif suffix == ".ris":
-        body = to_ris([(one.source.code, one.metadata) for one in documents]).encode(*_UTF8)
+        body = to_ris([(document.source.code, document.metadata) for document in documents]).encode(*_UTF8)
     else:
         raise InputError(
             "{file} names no format.", help="End the name in {suffixes}.", file=path.name, suffixes=", ".join(SUFFIXES)
@@ -119,11 +122,14 @@ def workbook_sheets(
 
     Explanations are in the given words; headings and values are read back, so they keep their form.
     """
-    main = _sheet(DATASET, tuple((one.name, one.width) for one in COLUMNS))
+    main = _sheet(DATASET, tuple((column.name, column.width) for column in COLUMNS))
     for record in documents:
         links = {"Source": _web_link(record.source.url), "Local File Path": _file_link(path, record, workspace)}
         main.rows.append(
-            [text_cell(one.read(record), one.name, record, warnings, links.get(one.name, "")) for one in COLUMNS]
+            [
+                text_cell(column.read(record), column.name, record, warnings, links.get(column.name, ""))
+                for column in COLUMNS
+            ]
         )
     headings = (
         ("Document_Code", 16), ("Title", 50), ("Address", 50), (LIGHT, 12), ("Licence Evidence", 50), (DECISION, 12),
@@ -133,7 +139,7 @@ def workbook_sheets(
     for record in others:
         source, where, title = record.source, source_status(record), record.metadata.title
         # What is said of the licence with the greatest weight.
-        weightiest = max(record.verdict.marks if record.verdict else (), key=lambda one: one.score, default=None)
+        weightiest = max(record.verdict.marks if record.verdict else (), key=lambda mark: mark.score, default=None)
         texts = (
             source.code, "" if title == source.code else title, source.url or source.path,
             record.verdict.light if record.verdict else "", weightiest.quote if weightiest else "", "", "",
@@ -149,9 +155,9 @@ def workbook_sheets(
     evidence = [_field_evidence(documents), _evidence(everything, warnings)]
     about = Sheet(words.message("About"), ((words.message("Column"), 24), (words.message("Meaning"), 100)))
     editable = words.message("You may edit it.")
-    for one in COLUMNS:
-        meaning = words.message(one.meaning)
-        about.rows.append([Cell(one.name), Cell(f"{meaning} {editable}" if one.field else meaning)])
+    for column in COLUMNS:
+        meaning = words.message(column.meaning)
+        about.rows.append([Cell(column.name), Cell(f"{meaning} {editable}" if column.field else meaning)])
     about.rows.extend([Cell(""), Cell(words.message(sentence))] for sentence in EDITING)
     # Every value of every controlled field, one below the other as the drop-downs of the columns expect them.
     allowed = Sheet(ALLOWED, (("Value", 40), ("Column", 24), ("Meaning", 100)))
@@ -191,13 +197,13 @@ def _field_evidence(documents: Sequence[SourceRecord]) -> Sheet:
         ("Confidence", 12),
     )  # fmt: skip
     sheet = Sheet("Field evidence", headings)
-    columns = {one.field: one.name for one in COLUMNS}
+    columns = {column.field: column.name for column in COLUMNS}
     for record in documents:
-        for one in record.values:
-            texts = (record.source.code, columns[one.field], one.value, _ORIGINS[one.source], one.sentence)
+        for value in record.values:
+            texts = (record.source.code, columns[value.field], value.value, _ORIGINS[value.source], value.sentence)
             # Of a value that had to be cut the documents' sheet has told.
             sheet.rows.append(
-                [*(Cell(storable(text)) for text in texts), Cell(one.page), Cell(round(one.confidence, 2))]
+                [*(Cell(storable(text)) for text in texts), Cell(value.page), Cell(round(value.confidence, 2))]
             )
     return sheet
 
@@ -219,9 +225,19 @@ def _evidence(source_records: Sequence[SourceRecord], warnings: list[Message]) -
             outcome = record.outcomes["licence"]
             rows.append((code, verdict.light, verdict.licence, "", "", "", "", "", outcome.message))
         rows += [
-            (code, one.choice, "", "person", "", "", "", f"{one.author} {one.when}".strip(), one.note)
-            for one in record.decisions
-            if one.phase == "licence"
+            (
+                code,
+                decision.choice,
+                "",
+                "person",
+                "",
+                "",
+                "",
+                f"{decision.author} {decision.when}".strip(),
+                decision.note,
+            )
+            for decision in record.decisions
+            if decision.phase == "licence"
         ]
         for row in rows:
             sheet.rows.append(

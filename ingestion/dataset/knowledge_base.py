@@ -29,7 +29,7 @@ def knowledge_base(engine: Engine) -> list[GroundedEntry]:
 def knowledge_base_bytes(entries: Sequence[GroundedEntry], suffix: str, words: Wording = ENGLISH) -> bytes:
     """Return the entries in the format of the suffix; InputError for one without a format."""
     if suffix == ".json":
-        return (json.dumps([_values(one) for one in entries], ensure_ascii=False, indent=1) + "\n").encode()
+        return (json.dumps([_values(entry) for entry in entries], ensure_ascii=False, indent=1) + "\n").encode()
     if suffix == ".xlsx":
         # A row for each entry, with its text and its best passages side by side.
         message = words.message
@@ -40,7 +40,7 @@ def knowledge_base_bytes(entries: Sequence[GroundedEntry], suffix: str, words: W
         )  # fmt: skip
         passages = [(message("Passage {n}", n=n), 60) for n in range(1, PASSAGES + 1)]
         sheet = Sheet(message("Knowledge base"), (*columns, *passages))
-        sheet.rows.extend([Cell(storable(text)) for text in _row(one, words)] for one in entries)
+        sheet.rows.extend([Cell(storable(text)) for text in _row(entry, words)] for entry in entries)
         return to_workbook([sheet])
     raise InputError(
         "{suffix!r} is no format of the knowledge base.",
@@ -63,23 +63,29 @@ def write_knowledge_base(path: Path, entries: Sequence[GroundedEntry]) -> int:
 
 def _values(entry: GroundedEntry) -> dict[str, object]:
     """Return everything known of an entry, with the references of its text and the limits of its sources."""
-    sources = [asdict(one) | {"limits": limits_of(one.licence)} for one in entry.sources]
-    return asdict(entry) | {"sources": sources, "references": [reference_json(one) for one in entry.references]}
+    sources = [asdict(source) | {"limits": limits_of(source.licence)} for source in entry.sources]
+    return asdict(entry) | {
+        "sources": sources,
+        "references": [reference_json(reference) for reference in entry.references],
+    }
 
 
 def _row(entry: GroundedEntry, words: Wording) -> list[str]:
-    best = [one for one in entry.sources if one.cosine is not None]
-    shown = [f"[Source {one.n}] {_place(one.file, one.page, words)}\n{one.text}" for one in best]
+    best = [source for source in entry.sources if source.cosine is not None]
+    shown = [f"[Source {source.n}] {_place(source.file, source.page, words)}\n{source.text}" for source in best]
     return [
         entry.index,
         entry.name,
-        ", ".join(dict.fromkeys(str(one.page) for one in entry.contexts if page_kind(one.file))),
+        ", ".join(dict.fromkeys(str(context.page) for context in entry.contexts if page_kind(context.file))),
         entry.text,
-        "\n".join(f"{one.marks} {one.text} ({one.file})" for one in entry.references),
+        "\n".join(f"{reference.marks} {reference.text} ({reference.file})" for reference in entry.references),
         words.value("status", entry.status.replace("_", " ")),
         words.message("quotations only") if entry.generator == "extractive" else entry.generator,
         entry.written,
-        "\n".join(f"{_place(one.file, one.page, words)} [Source {one.n}]: {one.text}" for one in entry.contexts),
+        "\n".join(
+            f"{_place(context.file, context.page, words)} [Source {context.n}]: {context.text}"
+            for context in entry.contexts
+        ),
         *shown,
         *[""] * (PASSAGES - len(shown)),
     ]

@@ -65,7 +65,7 @@ def _row(passage: MarkedPassage, base: str, words: Wording) -> tuple[str | int |
         storable(metadata.authority),
         metadata.year,
         words.value("language", metadata.language),
-        "; ".join(words.value("country", one) for one in metadata.countries),
+        "; ".join(words.value("country", country) for country in metadata.countries),
         storable(metadata.licence),
         "; ".join(limits_text(metadata.licence, words)),
         page_number(document.file, hit.page),

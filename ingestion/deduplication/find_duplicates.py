@@ -72,15 +72,18 @@ def relate(
     """
     places = {language: place for place, language in enumerate(config.preferred_languages)}
 
-    def preference(one: ComparedSource) -> tuple[int, bool, int, int, float, str]:
-        place = places.get(one.language, len(places))
-        return place, one.from_portal, -one.names_host, -one.characters, -one.score, one.code
+    def preference(source: ComparedSource) -> tuple[int, bool, int, int, float, str]:
+        place = places.get(source.language, len(places))
+        return place, source.from_portal, -source.names_host, -source.characters, -source.score, source.code
 
     judge = Pairs(config, text_of)
-    members = [member_of(one) for one in sorted({one.code: one for one in candidates}.values(), key=preference)]
+    members = [
+        member_of(source)
+        for source in sorted({candidate.code: candidate for candidate in candidates}.values(), key=preference)
+    ]
     duplicates: dict[str, _Duplicate] = {}
     members = _drop_equal(members, "same_content", _contents, duplicates)
-    members = _drop_equal(members, "same_address", lambda one: [normal_url(one.url)], duplicates)
+    members = _drop_equal(members, "same_address", lambda source: [normal_url(source.url)], duplicates)
     members, pairs = _drop_alike(members, judge, duplicates)
     members, versions = _drop_same_works(members, pairs, judge, duplicates)
     series = _series(versions, judge)
@@ -94,7 +97,7 @@ def relate(
         preferred |= dict.fromkeys(work, min(work, key=rank.__getitem__))
     sureness = {frozenset((twin.one, twin.other)): twin for twin in reversed(twins)}
     outcomes = {member.code: _outcome(member, by_code, newer, preferred, sureness, judge) for member in members}
-    for code in sorted(one.code for one in candidates if one.code in duplicates):
+    for code in sorted(candidate.code for candidate in candidates if candidate.code in duplicates):
         outcomes[code] = _rejection(duplicates, code, outcomes)
     return outcomes
 
@@ -120,8 +123,8 @@ def _drop_equal(
     return kept
 
 
-def _contents(one: ComparedSource) -> list[str]:
-    return [one.sha256 and f"file {one.sha256}", one.text_hash and f"text {one.text_hash}"]
+def _contents(source: ComparedSource) -> list[str]:
+    return [source.sha256 and f"file {source.sha256}", source.text_hash and f"text {source.text_hash}"]
 
 
 def _drop_alike(
@@ -157,8 +160,10 @@ def name_copied(candidate: ComparedSource, others: Iterable[ComparedSource], con
     Likeness alone decides, for the texts of the others are not read.
     """
     member = member_of(candidate)
-    likeness = ((one, jaccard(hashes(one.signature), member.hashes)) for one in others if one.code != candidate.code)
-    alike = ((member_of(one), likely) for one, likely in likeness if likely >= config.text_similarity)
+    likeness = (
+        (source, jaccard(hashes(source.signature), member.hashes)) for source in others if source.code != candidate.code
+    )
+    alike = ((member_of(source), likely) for source, likely in likeness if likely >= config.text_similarity)
     copy = _copied(member, alike, Pairs(config, None))
     if copy is None:
         return Outcome("done", "")
@@ -198,8 +203,8 @@ def _drop_same_works(
 def _series(pairs: Iterable[tuple[Member, Member]], judge: Pairs) -> list[list[str]]:
     """Return versions of each work as codes, the oldest first."""
     joined: dict[str, dict[str, Member]] = {}
-    for one, other in pairs:
-        first = joined.setdefault(one.code, {one.code: one})
+    for member, other in pairs:
+        first = joined.setdefault(member.code, {member.code: member})
         second = joined.setdefault(other.code, {other.code: other})
         if first is not second:
             first |= second
@@ -285,20 +290,20 @@ def find_twins(
     A common address or document symbol makes translations, unless the numbers of both texts speak against it. A symbol
     alone, in texts without numbers, needs samples that agree in their order. So do pairs without address and symbol.
     """
-    by_code = {one.code: one for one in candidates if one.language}
+    by_code = {candidate.code: candidate for candidate in candidates if candidate.language}
     ordered = [by_code[code] for code in sorted(by_code)]
-    numbers = {one.code: hashes(one.numbers) for one in ordered}
+    numbers = {source.code: hashes(source.numbers) for source in ordered}
     twins: dict[tuple[str, str], Twin] = {}
     keys: dict[str, Callable[[ComparedSource], list[str]]] = {
-        "address": lambda one: [url_of_any_language(one.url)],
-        "symbol": lambda one: one.symbols.split(),
+        "address": lambda source: [url_of_any_language(source.url)],
+        "symbol": lambda source: source.symbols.split(),
     }
     aligned = {(twin.one, twin.other): twin for twin in _aligned(ordered, translation_similarity, encode)}
-    for how, one, other in ((how, *pair) for how, key in keys.items() for pair in _sharing(ordered, key)):
+    for how, source, other in ((how, *pair) for how, key in keys.items() for pair in _sharing(ordered, key)):
         # Two texts without numbers may cite one symbol and say different things of it.
-        known = how == "address" or _has_numbers(one, other) or (one.code, other.code) in aligned
-        if known and _ratio(one, other) >= _LEAST_LENGTH_RATIO and _numbers_allow(one, other, numbers):
-            twins.setdefault((one.code, other.code), Twin(one.code, other.code, how, 1.0))
+        known = how == "address" or _has_numbers(source, other) or (source.code, other.code) in aligned
+        if known and _ratio(source, other) >= _LEAST_LENGTH_RATIO and _numbers_allow(source, other, numbers):
+            twins.setdefault((source.code, other.code), Twin(source.code, other.code, how, 1.0))
     for pair, twin in aligned.items():
         if _numbers_allow(by_code[twin.one], by_code[twin.other], numbers):
             twins.setdefault(pair, twin)
@@ -330,44 +335,44 @@ def _sharing(
             sharing[key].append(candidate)
     seen = set()
     for members in sharing.values():
-        for one, other in combinations(members, 2):
-            pair = (one.code, other.code)
+        for source, other in combinations(members, 2):
+            pair = (source.code, other.code)
             # One address in two languages is a page that changed its language: its own affair.
-            same_address = bool(one.url) and normal_url(one.url) == normal_url(other.url)
-            if one.language != other.language and pair not in seen and not same_address:
+            same_address = bool(source.url) and normal_url(source.url) == normal_url(other.url)
+            if source.language != other.language and pair not in seen and not same_address:
                 seen.add(pair)
-                yield one, other
+                yield source, other
 
 
-def _ratio(one: ComparedSource, other: ComparedSource) -> float:
-    return min(one.length, other.length) / max(one.length, other.length, 1)
+def _ratio(source: ComparedSource, other: ComparedSource) -> float:
+    return min(source.length, other.length) / max(source.length, other.length, 1)
 
 
-def _has_numbers(one: ComparedSource, other: ComparedSource) -> bool:
-    return max(one.number_pairs, other.number_pairs) >= _FEW_NUMBERS
+def _has_numbers(source: ComparedSource, other: ComparedSource) -> bool:
+    return max(source.number_pairs, other.number_pairs) >= _FEW_NUMBERS
 
 
-def _numbers_allow(one: ComparedSource, other: ComparedSource, numbers: Mapping[str, NDArray[np.uint32]]) -> bool:
-    return not _has_numbers(one, other) or jaccard(numbers[one.code], numbers[other.code]) >= _NUMBERS_AGREE
+def _numbers_allow(source: ComparedSource, other: ComparedSource, numbers: Mapping[str, NDArray[np.uint32]]) -> bool:
+    return not _has_numbers(source, other) or jaccard(numbers[source.code], numbers[other.code]) >= _NUMBERS_AGREE
 
 
 def _aligned(candidates: Sequence[ComparedSource], least: float, encode: EncodeTexts | None) -> Iterator[Twin]:
     """Yield pairs in two languages of like length whose samples mean the same in the same order."""
-    sampled = [one for one in candidates if one.samples]
-    if encode is None or len({one.language for one in sampled}) < 2:
+    sampled = [candidate for candidate in candidates if candidate.samples]
+    if encode is None or len({source.language for source in sampled}) < 2:
         return
-    texts = [sample for one in sampled for sample in one.samples.split("\n")]
+    texts = [sample for source in sampled for sample in source.samples.split("\n")]
     vectors = encode(texts).reshape(len(sampled), SAMPLES, -1)
-    languages = np.array([one.language for one in sampled])
-    lengths = np.array([one.length for one in sampled], dtype=np.float64)
-    for place, one in enumerate(sampled[:-1]):
+    languages = np.array([source.language for source in sampled])
+    lengths = np.array([source.length for source in sampled], dtype=np.float64)
+    for place, source in enumerate(sampled[:-1]):
         rest = slice(place + 1, None)
-        ratio = np.minimum(lengths[rest], one.length) / np.maximum(lengths[rest], one.length)
-        others = np.flatnonzero((languages[rest] != one.language) & (ratio >= _LEAST_LENGTH_RATIO)) + place + 1
+        ratio = np.minimum(lengths[rest], source.length) / np.maximum(lengths[rest], source.length)
+        others = np.flatnonzero((languages[rest] != source.language) & (ratio >= _LEAST_LENGTH_RATIO)) + place + 1
         similarity = np.tensordot(vectors[others], vectors[place], axes=(2, 1))
         for other, cosine in zip(others, _alignment(similarity, least), strict=True):
             if cosine:
-                yield Twin(one.code, sampled[other].code, "meaning", min(1.0, round(float(cosine), 4)))
+                yield Twin(source.code, sampled[other].code, "meaning", min(1.0, round(float(cosine), 4)))
 
 
 def _alignment(similarity: NDArray[np.float32], least: float) -> NDArray[np.float32]:

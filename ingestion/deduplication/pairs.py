@@ -88,51 +88,51 @@ class Pairs:
         self._today = datetime.now(UTC).year
         self.dates: dict[str, str] = {}
 
-    def are_copies(self, one: Member, other: Member, similarity: float) -> bool:
+    def are_copies(self, member: Member, other: Member, similarity: float) -> bool:
         """Return whether two texts are so alike that one can replace the other, under any titles.
 
         Of forms on one pattern few words and the number of the title differ: they are no copies. Nor are two texts that
         each say something that the other does not.
         """
-        least = self._config.text_similarity if one.numbering == other.numbering else 1.0
-        if similarity < least or self.are_versions(one, other, similarity):
+        least = self._config.text_similarity if member.numbering == other.numbering else 1.0
+        if similarity < least or self.are_versions(member, other, similarity):
             return False
-        return not self._differences(one, other).contradict
+        return not self._differences(member, other).contradict
 
-    def are_one_work(self, one: Member, other: Member, similarity: float) -> float:
+    def are_one_work(self, member: Member, other: Member, similarity: float) -> float:
         """Return similarity 0..1 of titles where one text is the other reformatted or in part, else 0."""
-        if similarity < SAME_WORK or _years_apart(one, other):
+        if similarity < SAME_WORK or _years_apart(member, other):
             return 0.0
-        alike = _title_similarity(one, other, self._config.title_similarity)
-        return 0.0 if not alike or self._differences(one, other).contradict else alike
+        alike = _title_similarity(member, other, self._config.title_similarity)
+        return 0.0 if not alike or self._differences(member, other).contradict else alike
 
-    def are_versions(self, one: Member, other: Member, similarity: float) -> bool:
+    def are_versions(self, member: Member, other: Member, similarity: float) -> bool:
         """Return whether two texts are versions of one work.
 
         A marker (draft, rev. 2, consolidated) needs little similarity of the texts, for it names the version itself.
         Years in titles need more. Dates alone need most of the text, and so does an amended law.
         """
-        if _title_similarity(one, other, max(self._config.title_similarity, 0.9)) == 0:
+        if _title_similarity(member, other, max(self._config.title_similarity, 0.9)) == 0:
             return False
-        marked = one.version.marked or other.version.marked
-        if not marked and (is_periodical(one.version.work_title) or is_periodical(other.version.work_title)):
+        marked = member.version.marked or other.version.marked
+        if not marked and (is_periodical(member.version.work_title) or is_periodical(other.version.work_title)):
             return False
-        if self._by_title_and_date(one, other, similarity, marked=marked):
-            return similarity < SAME_WORK or not self._differences(one, other).renamed
-        return self._by_text(one, other, similarity)
+        if self._by_title_and_date(member, other, similarity, marked=marked):
+            return similarity < SAME_WORK or not self._differences(member, other).renamed
+        return self._by_text(member, other, similarity)
 
     def date_of(self, member: Member) -> str:
         """Return since when a version is, as far as it is known."""
         return self.dates.get(member.code) or member.candidate.as_of or member.candidate.date
 
-    def _by_title_and_date(self, one: Member, other: Member, similarity: float, *, marked: bool) -> bool:
-        dates = one.candidate.date, other.candidate.date
+    def _by_title_and_date(self, member: Member, other: Member, similarity: float, *, marked: bool) -> bool:
+        dates = member.candidate.date, other.candidate.date
         if len(dates[0]) == 10 and dates[0] == dates[1] and not marked:
             # One in a year's folder, the other not: two files of one version.
             return False
-        if _years_apart(one, other):
+        if _years_apart(member, other):
             return similarity >= _LIKE_ENOUGH["years"]
-        if one.version.rank != other.version.rank or one.version.label != other.version.label:
+        if member.version.rank != other.version.rank or member.version.label != other.version.label:
             return similarity >= _LIKE_ENOUGH["marked" if marked else "dates"] and (marked or similarity < _IDENTICAL)
         differ = all(dates) and not dates[0].startswith(dates[1]) and not dates[1].startswith(dates[0])
         if not differ or similarity < _LIKE_ENOUGH["dates"]:
@@ -140,7 +140,7 @@ class Pairs:
         if self._text_of is None:
             return similarity < _IDENTICAL
         # A cover page has the date on which somebody fetched the copy.
-        return self._differences(one, other).inside
+        return self._differences(member, other).inside
 
     def _by_text(self, one: Member, other: Member, similarity: float) -> bool:
         """Return whether one text is the other amended: the same act, and it is known which came later."""
@@ -161,23 +161,23 @@ class Pairs:
                 self.dates[member.code] = max(self.dates.get(member.code, ""), str(year), self.date_of(member)[:4])
         return True
 
-    def _differences(self, one: Member, other: Member) -> Differences:
+    def _differences(self, member: Member, other: Member) -> Differences:
         if self._text_of is None:
             return Differences()
-        pair = one.code, other.code
+        pair = member.code, other.code
         if pair not in self._found:
-            self._found[pair] = find_differences(self._text_of(one.code), self._text_of(other.code))
+            self._found[pair] = find_differences(self._text_of(member.code), self._text_of(other.code))
         return self._found[pair]
 
 
-def _title_similarity(one: Member, other: Member, least: float) -> float:
+def _title_similarity(member: Member, other: Member, least: float) -> float:
     """Return similarity 0..1 of two titles of one language without years, signs and markers.
 
     0 below `least`.
     """
-    if one.candidate.language != other.candidate.language or one.numbering != other.numbering:
+    if member.candidate.language != other.candidate.language or member.numbering != other.numbering:
         return 0.0
-    titles = one.version.work_title, other.version.work_title
+    titles = member.version.work_title, other.version.work_title
     if not all(titles) or _named_apart(*titles):
         return 0.0
     return float(fuzz.ratio(*titles, score_cutoff=least * 100)) / 100
@@ -197,8 +197,8 @@ def _unmatched(words: Sequence[str], others: Sequence[str]) -> bool:
     return any(all(fuzz.ratio(word, other) < _SAME_WORD for other in others) for word in words)
 
 
-def _years_apart(one: Member, other: Member) -> bool:
-    years = one.version.year, other.version.year
+def _years_apart(member: Member, other: Member) -> bool:
+    years = member.version.year, other.version.year
     return all(years) and years[0] != years[1]
 
 

@@ -89,7 +89,7 @@ def consolidation_date(head: str, addresses: Iterable[str]) -> str:
     found = ["-".join(match.group(1, 3, 4)) for address in addresses for match in _ADDRESS_DATE.finditer(address)]
     for words in _AS_OF.finditer(fold_in_place(head)):
         behind = written_dates(head[words.end() : words.end() + _REACH])
-        found += [one.value for one in behind[:1]]
+        found += [date.value for date in behind[:1]]
     return max(found, default="")
 
 

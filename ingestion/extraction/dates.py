@@ -60,9 +60,9 @@ def find_dates(
     ]
     possible = [guess for guess in guesses if _possible(guess.value, today)]
     # A date that is given twice is the surer for it: a letterhead and the file's properties agree.
-    ranked = sorted((_borne_out(guess, guesses) for guess in surest(possible)), key=lambda one: -one.confidence)
-    likely = [one for one in ranked[:_MOST] if one.confidence >= _LEAST]
-    return [replace(one, confidence=round(min(0.97, one.confidence), 2)) for one in likely]
+    ranked = sorted((_borne_out(guess, guesses) for guess in surest(possible)), key=lambda value: -value.confidence)
+    likely = [value for value in ranked[:_MOST] if value.confidence >= _LEAST]
+    return [replace(value, confidence=round(min(0.97, value.confidence), 2)) for value in likely]
 
 
 def _month_leads(text: str, source: ListedSource, declared: FileProperties, language: str) -> bool | None:

@@ -165,9 +165,9 @@ def _zip_format(path: Path) -> Format:
 
 def _ole_format(path: Path) -> Format:
     names = stream_names(path)
-    for one in FILE_TYPES:
-        if one.converted and not names.isdisjoint(one.parts):
-            return one.format
+    for kind in FILE_TYPES:
+        if kind.converted and not names.isdisjoint(kind.parts):
+            return kind.format
     if "EncryptedPackage" in names or is_locked(path):
         raise locked(path)
     raise _unsupported(path, "OLE")

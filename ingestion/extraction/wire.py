@@ -30,7 +30,7 @@ def reading_from_json(fields: Packet) -> FileReading:
     lines, values = fields["index_lines"], fields["properties"]
     return FileReading(
         from_json(fields["extracted"]),
-        FileProperties(**_tupled(values, [one.name for one in dataclasses.fields(FileProperties)])),
+        FileProperties(**_tupled(values, [field.name for field in dataclasses.fields(FileProperties)])),
         None if lines is None else lines_from_json(lines),
         Message(fields["index_error"]),
     )

@@ -179,8 +179,8 @@ class JobQueue:
             connection.execute(sql.update(jobs).where(failed).values(message=""))
         for row in self._catalog.read(sql.select(jobs).where(jobs.c.kind == "ground", jobs.c.message != "")):
             job = _job(row)
-            if any(one.get("failure") for one in job.results):
-                results = [{**one, "failure": ""} for one in job.results]
+            if any(result.get("failure") for result in job.results):
+                results = [{**result, "failure": ""} for result in job.results]
                 self._set(job.id, results=dump_json(results), message="")
 
     def cancel(self, id: int, message: str = "") -> None:

@@ -131,7 +131,7 @@ def _words_beside(element: html.HtmlElement) -> str:
 
 def _named_by_its_link(licence: str, linked: str, words: str) -> Iterator[LicenceMark]:
     """Find "licensed under a Creative Commons licence" where the link alone says which of them."""
-    if not linked.strip() or any(one.name != UNSTATED for one in names_in(words)):
+    if not linked.strip() or any(name.name != UNSTATED for name in names_in(words)):
         return
     for mark in read_statements(words.replace(linked, f" {licence} ", 1), "link in its sentence"):
         if mark.light == "GREEN" and mark.licence == licence:

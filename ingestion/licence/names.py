@@ -86,15 +86,15 @@ def names_in(text: str) -> list[NamedLicence]:
             found.append(NamedLicence(name, *match.span()))
     kept: list[NamedLicence] = []
     # Of names that overlap the fuller.
-    for one in sorted(found, key=lambda named: (named.name == UNSTATED, named.start, named.start - named.end)):
-        if not any(one.start < other.end and other.start < one.end for other in kept):
-            kept.append(one)
+    for licence in sorted(found, key=lambda named: (named.name == UNSTATED, named.start, named.start - named.end)):
+        if not any(licence.start < other.end and other.start < licence.end for other in kept):
+            kept.append(licence)
     return sorted(kept, key=lambda named: named.start)
 
 
 def name_of_text(text: str) -> str:
     """Return the one licence that a short text names, or "" if it names none or several."""
-    named = {one.name for one in names_in(text[:_LONGEST])}
+    named = {name.name for name in names_in(text[:_LONGEST])}
     named = named - {UNSTATED} if len(named) > 1 else named
     return named.pop() if len(named) == 1 else ""
 
@@ -112,7 +112,7 @@ def stated_licence(text: str) -> str:
     named, name = names_in(words[:_LONGEST]), name_of_text(words)
     if not name or name == UNSTATED:
         return words
-    if [(one.start, one.end) for one in named] == [(0, len(words))]:
+    if [(licence.start, licence.end) for licence in named] == [(0, len(words))]:
         return name
     said = limits_of(words)
     return with_restrictions(words, [limit for limit in limits_of(name) if limit not in said])

@@ -87,7 +87,7 @@ def read_limits(text: str, place: str) -> list[LicenceMark]:
 
     Commercial use, changes, another licence.
     """
-    return [mark for piece in pieces_of(text) for one in sentences_of(piece) for mark in _limits(one, place)]
+    return [mark for piece in pieces_of(text) for sentence in sentences_of(piece) for mark in _limits(sentence, place)]
 
 
 def says_reserved(text: str) -> bool:
@@ -98,9 +98,16 @@ def says_reserved(text: str) -> bool:
 def _read(sentence: str, before: str, place: str) -> Iterator[LicenceMark]:
     if load_licences().phrases["keys"].search(fold_in_place(sentence)):
         statement = statement_of(sentence, before)
-        for one in _findings(statement):
+        for finding in _findings(statement):
             yield LicenceMark(
-                "pattern", one.light, one.licence, one.score, sentence[:_QUOTE], place, one.rule, statement.subject
+                "pattern",
+                finding.light,
+                finding.licence,
+                finding.score,
+                sentence[:_QUOTE],
+                place,
+                finding.rule,
+                statement.subject,
             )
 
 
@@ -115,20 +122,22 @@ def _limits(sentence: str, place: str) -> Iterator[LicenceMark]:
         if found := words[kind].search(blank(words["lifted"], folded)):
             # What is made of a work is licensed as contributions; that limits the work itself.
             facts: Facts = {"part": lambda: False} if kind == "limit_sa" else {}
-            for one in _decided("limit", statement_of(sentence), facts, row=row_of(kind, found), licence=name):
-                yield LicenceMark("pattern", one.light, one.licence, one.score, sentence[:_QUOTE], place, one.rule)
+            for finding in _decided("limit", statement_of(sentence), facts, row=row_of(kind, found), licence=name):
+                yield LicenceMark(
+                    "pattern", finding.light, finding.licence, finding.score, sentence[:_QUOTE], place, finding.rule
+                )
 
 
 def _findings(statement: Statement) -> Iterator[_Finding]:
     reserved = [*_rights(statement), *_bans(statement)]
     yield from reserved
-    if any(one.licence == RESERVED for one in reserved):
-        yield from (_Finding("YELLOW", one.name, 0.0, "named-beside-a-ban") for one in statement.names)
+    if any(finding.licence == RESERVED for finding in reserved):
+        yield from (_Finding("YELLOW", name.name, 0.0, "named-beside-a-ban") for name in statement.names)
         return
-    for one in statement.names:
-        yield from _decided("named", statement, _facts_of_name(statement, one), licence=one.name)
-    if all(one.name == UNSTATED or one.name.startswith("EU reuse") for one in statement.names):
-        rule = next((one.name for one in statement.names if one.name != UNSTATED), AUTHORISED)
+    for name in statement.names:
+        yield from _decided("named", statement, _facts_of_name(statement, name), licence=name.name)
+    if all(name.name == UNSTATED or name.name.startswith("EU reuse") for name in statement.names):
+        rule = next((name.name for name in statement.names if name.name != UNSTATED), AUTHORISED)
         for found in _grants(statement):
             yield replace(found, licence=rule) if found.licence == AUTHORISED else found
     if not reserved:
@@ -200,7 +209,7 @@ def _facts_of_ban(statement: Statement, found: re.Match[str], is_ban: bool, near
     }
 
 
-def _facts_of_name(statement: Statement, one: NamedLicence) -> Facts:
+def _facts_of_name(statement: Statement, licence: NamedLicence) -> Facts:
     """Return what surrounds the name of a licence, the other names blanked out."""
     table = load_licences()
     words = table.phrases
@@ -209,22 +218,24 @@ def _facts_of_name(statement: Statement, one: NamedLicence) -> Facts:
         bare = bare[: other.start] + " " * (other.end - other.start) + bare[other.end :]
     # "Licensed under CC BY for non-commercial use only" limits a licence and takes nothing back.
     bare = blank(words["limit_nd"], blank(words["limit_nc"], bare))
-    around = bare[max(0, one.start - 160) : one.end + 120]
-    before = statement.folded[: one.start]
+    around = bare[max(0, licence.start - 160) : licence.end + 120]
+    before = statement.folded[: licence.start]
     works = words["work"].finditer
 
     def predicated() -> bool:
         # Turkish has its verb behind.
         starts = [found.end() for found in works(before)]
-        return any(words["predicate"].search(bare, start) for start in starts) or bool(_TURKISH.search(bare[one.end :]))
+        return any(words["predicate"].search(bare, start) for start in starts) or bool(
+            _TURKISH.search(bare[licence.end :])
+        )
 
     return {
-        "variant_not_stated": lambda: one.name == UNSTATED,
+        "variant_not_stated": lambda: licence.name == UNSTATED,
         "hypothetical": lambda: bool(words["hypothetical"].search(bare)),
         "negated": lambda: bool(words["negation"].search(around)),
         "consent": lambda: bool(words["consent"].search(around)),
-        "part_near": lambda: bool(words["part"].search(statement.plain[max(0, one.start - 60) : one.end + 40])),
-        "but": lambda: bool(words["but"].search(bare[one.end :])),
+        "part_near": lambda: bool(words["part"].search(statement.plain[max(0, licence.start - 60) : licence.end + 40])),
+        "but": lambda: bool(words["but"].search(bare[licence.end :])),
         "licensed": lambda: bool(words["licensed"].search(bare)),
         "label": lambda: bool(words["label"].match(before)),
         # Nothing but the licence and the words one puts around it: a badge, a line of its own.
@@ -232,14 +243,14 @@ def _facts_of_name(statement: Statement, one: NamedLicence) -> Facts:
         "brief": lambda: len(bare.strip()) <= 60,
         "label_near": lambda: bool(words["label_near"].search(before) or words["some"].search(before[-60:])),
         "rights_near": lambda: bool(words["rights"].search(before[-60:]) and _YEAR.search(before[-60:])),
-        "predicated": lambda: predicated() or len(bare[one.end :].strip()) < _TAIL,
+        "predicated": lambda: predicated() or len(bare[licence.end :].strip()) < _TAIL,
         "parenthetical": lambda: len(before.rpartition(")")[2].partition("(")[2]) > _REMARK,
         "permitted": lambda: bool(words["granted"].search(bare)),
-        "of_data": lambda: statement.of_data(one.start),
+        "of_data": lambda: statement.of_data(licence.start),
         "quoted_before": lambda: statement.quoted_before,
         "holder_first": lambda: len(statement.folded) < _QUOTE and bool(words["notice"].match(statement.folded)),
         # The subject comes before what is said of it: "this report is licensed", not "CC BY, for this report see ...".
-        "work_before": lambda: any(";" not in bare[found.end() : one.start] for found in works(before)),
+        "work_before": lambda: any(";" not in bare[found.end() : licence.start] for found in works(before)),
     }
 
 
@@ -267,8 +278,8 @@ def _grants(statement: Statement) -> Iterator[_Finding]:
             "copied": lambda: bool(words["copying"].search(found.group())),
         }
         restrictions = [token for token, kinds in _LIMITING.items() if any(map(statement.says, kinds))]
-        for one in _decided("granted", statement, facts, row=row_of("granted", found)):
-            yield replace(one, licence=with_restrictions(one.licence, restrictions))
+        for finding in _decided("granted", statement, facts, row=row_of("granted", found)):
+            yield replace(finding, licence=with_restrictions(finding.licence, restrictions))
 
 
 def _facts_of_public_domain(statement: Statement, found: re.Match[str]) -> Facts:

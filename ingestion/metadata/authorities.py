@@ -142,15 +142,17 @@ def named_authorities(text: str, words: Sequence[Word]) -> list[Naming]:
         Naming(table.by_symbol[match.group()], match.start(), match.end(), "symbol")
         for match in table.symbols.finditer(text)
     ]
-    found += [Naming(table.by_name[one.label], one.start, one.end, "mark") for one in find_terms(words, table.marks)]
+    found += [
+        Naming(table.by_name[term.label], term.start, term.end, "mark") for term in find_terms(words, table.marks)
+    ]
     found += _longest(
         Naming(
-            table.by_name[one.label],
-            one.start,
-            one.end,
-            "acronym" if one.term.isupper() and " " not in one.term else "name",
+            table.by_name[term.label],
+            term.start,
+            term.end,
+            "acronym" if term.term.isupper() and " " not in term.term else "name",
         )
-        for one in find_terms(words, table.names)
+        for term in find_terms(words, table.names)
     )
     found = [one for one in found if one.kind == "symbol" or not _is_another(text, one)]
     for match in _HOST.finditer(text):
@@ -177,11 +179,11 @@ def _is_another(text: str, one: Naming) -> bool:
 def _longest(namings: Iterable[Naming]) -> list[Naming]:
     """Return the namings outside any longer one: "WHO Europe" is not "WHO"."""
     kept: list[Naming] = []
-    for one in sorted(namings, key=lambda one: (one.start, -one.end)):
-        if not kept or one.start >= kept[-1].end:
-            kept.append(one)
-        elif one.end > kept[-1].end:
-            kept[-1] = one
+    for naming in sorted(namings, key=lambda one: (one.start, -one.end)):
+        if not kept or naming.start >= kept[-1].end:
+            kept.append(naming)
+        elif naming.end > kept[-1].end:
+            kept[-1] = naming
     return kept
 
 

@@ -54,25 +54,25 @@ def find_issuers(
     candidates += [*_running(margins), *_written(text)]
     # "Directive of the European Parliament and of the Council".
     candidates += [
-        Guess(one.authority.name, 0.35 if one.authority.weak else 0.6, "the title")
-        for one in named_authorities(title, cut_words(title))
-        if one.kind in ("name", "symbol")
+        Guess(authority.authority.name, 0.35 if authority.authority.weak else 0.6, "the title")
+        for authority in named_authorities(title, cut_words(title))
+        if authority.kind in ("name", "symbol")
     ]
     if text.language == "de":
         candidates += _land_ministry(text.extracted.text)
     candidates += _issued_by(text.extracted.text)
-    if not any(one.weight >= 0.5 for one in candidates):
-        cited = {one.value for one in candidates if one.weight <= _CITED}
-        candidates += [one for one in _letterhead(text.extracted) if one.value not in cited]
+    if not any(candidate.weight >= 0.5 for candidate in candidates):
+        cited = {candidate.value for candidate in candidates if candidate.weight <= _CITED}
+        candidates += [guess for guess in _letterhead(text.extracted) if guess.value not in cited]
     merged: dict[str, Guess] = {}
-    for one in sorted(candidates, key=lambda one: -one.weight):
-        known = merged.setdefault(one.value, one)
-        if known is not one:
-            place = known if known.start >= 0 else one
+    for candidate in sorted(candidates, key=lambda guess: -guess.weight):
+        known = merged.setdefault(candidate.value, candidate)
+        if known is not candidate:
+            place = known if known.start >= 0 else candidate
             # Two independent signs leave less doubt than one.
-            sure = 1 - (1 - known.weight) * (1 - 0.5 * one.weight)
-            merged[one.value] = replace(known, weight=min(sure, 0.98), start=place.start, end=place.end)
-    return sorted(merged.values(), key=lambda one: -one.weight)
+            sure = 1 - (1 - known.weight) * (1 - 0.5 * candidate.weight)
+            merged[candidate.value] = replace(known, weight=min(sure, 0.98), start=place.start, end=place.end)
+    return sorted(merged.values(), key=lambda guess: -guess.weight)
 
 
 def is_body(name: str) -> bool:
@@ -100,9 +100,11 @@ def _declared(declared: Sequence[tuple[str, str]], *, page: bool) -> Iterator[Gu
 
 def _running(margins: Sequence[str]) -> Iterator[Guess]:
     for line in margins:
-        for one in named_authorities(line, cut_words(line)):
-            if one.kind != "acronym":
-                yield Guess(one.authority.name, 0.35 if one.authority.weak else 0.6, f"the running head {line!r}")
+        for authority in named_authorities(line, cut_words(line)):
+            if authority.kind != "acronym":
+                yield Guess(
+                    authority.authority.name, 0.35 if authority.authority.weak else 0.6, f"the running head {line!r}"
+                )
 
 
 def _written(document: DocumentText) -> list[Guess]:
@@ -112,7 +114,7 @@ def _written(document: DocumentText) -> list[Guess]:
     whole = text[:_WHOLE]
     shown = bisect_right(document.words, len(whole), key=lambda word: word.end)
     namings = named_authorities(whole, document.words[:shown])
-    counts = Counter(one.authority.name for one in namings)
+    counts = Counter(naming.authority.name for naming in namings)
     total = counts.total()
     tail_start = max(len(whole), len(text) - _TAIL)
     tail = text[tail_start:]
@@ -125,25 +127,33 @@ def _written(document: DocumentText) -> list[Guess]:
     before_end, prose = 0, _first_prose(document.extracted)
     cited: set[str] = set()
     issuing: set[str] = set()
-    for one in namings:
-        name = one.authority.name
+    for naming in namings:
+        name = naming.authority.name
         # "Published by A and B" is A's document first of all.
-        before = whole[max(before_end, one.start - 60) : one.start]
-        before_end = max(before_end, one.end)
-        weight = _weight(one, before)
-        if one.kind == "name" and one.start > prose and not _PATTERNS["issued"].search(before):
+        before = whole[max(before_end, naming.start - 60) : naming.start]
+        before_end = max(before_end, naming.end)
+        weight = _weight(naming, before)
+        if naming.kind == "name" and naming.start > prose and not _PATTERNS["issued"].search(before):
             weight -= _IN_PROSE
         if _PATTERNS["source"].search(before):
             cited.add(name)
-        elif one.kind in ("symbol", "mark") or _PATTERNS["issued"].search(before):
+        elif naming.kind in ("symbol", "mark") or _PATTERNS["issued"].search(before):
             issuing.add(name)
         if counts[name] >= 3:
             weight += 0.12 * counts[name] / total + 0.02 * min(math.log(counts[name]), 3)
-        add(Guess(name, min(weight, 0.93), "its first pages", one.start, one.end))
-    for one in named_authorities(tail, cut_words(tail)):
-        issued = _PATTERNS["issued"].search(tail[max(0, one.start - 60) : one.start])
-        weight = 0.15 if not issued else 0.2 if one.authority.weak else 0.4
-        add(Guess(one.authority.name, weight, "its last lines", tail_start + one.start, tail_start + one.end))
+        add(Guess(name, min(weight, 0.93), "its first pages", naming.start, naming.end))
+    for authority in named_authorities(tail, cut_words(tail)):
+        issued = _PATTERNS["issued"].search(tail[max(0, authority.start - 60) : authority.start])
+        weight = 0.15 if not issued else 0.2 if authority.authority.weak else 0.4
+        add(
+            Guess(
+                authority.authority.name,
+                weight,
+                "its last lines",
+                tail_start + authority.start,
+                tail_start + authority.end,
+            )
+        )
     # Whom a text names as the source of its figures, and nowhere as its issuer, has written something else.
     return [
         replace(one, weight=min(one.weight, _CITED)) if one.value in cited - issuing else one for one in found.values()
@@ -210,8 +220,8 @@ def _letterhead(extracted: ExtractedText) -> list[Guess]:
 
 def _first_prose(extracted: ExtractedText) -> int:
     """Return where running text begins; bodies named after it are mentioned, or in a chart."""
-    blocks = (one for one in extracted.blocks if one.kind == "text" and one.end - one.start >= _PROSE)
-    return next((one.start for one in blocks), len(extracted.text))
+    blocks = (block for block in extracted.blocks if block.kind == "text" and block.end - block.start >= _PROSE)
+    return next((block.start for block in blocks), len(extracted.text))
 
 
 def is_name_of_body(line: str) -> bool:

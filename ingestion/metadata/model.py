@@ -205,7 +205,7 @@ def _authority(entry: tuple[str, str], reader: _ReplyReader) -> list[FieldValue]
     if known is None and not is_name_of_body(answered):
         reader.drop("authority", answered, Message("it is not the name of a body"))
         return []
-    named = {one.authority.name for one in named_authorities(quote, cut_words(quote))}
+    named = {authority.authority.name for authority in named_authorities(quote, cut_words(quote))}
     if known is not None and known.name in named:
         return reader.quoted("authority", answered, quote, _PRINTED)
     return reader.printed("authority", answered)

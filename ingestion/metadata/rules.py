@@ -193,7 +193,7 @@ def _first(used: Usage | None, text: DocumentText, title: str) -> tuple[str, int
     """
     if used is None:
         return title, None
-    found = [text.at(one.start, one.end) for one in used.mentions[:5]]
+    found = [text.at(mention.start, mention.end) for mention in used.mentions[:5]]
     # A heading or an entry of the contents says less than a sentence.
     best = max(found, key=lambda quoted: (quoted.text.endswith("."), min(len(quoted.text), 200)))
     return best.text, best.page
@@ -235,10 +235,10 @@ def _by_opening(text: DocumentText) -> list[Guess]:
     mentions = find_terms(head, type_table("opening"))
     # Formulas of enactment are after recitals, which may be long.
     later = find_terms(words[len(head) : len(head) + _RECITALS], type_table("opening"))
-    mentions += [one for one in later if one.label == "Law" and one.term.count(" ") > 2]
+    mentions += [mention for mention in later if mention.label == "Law" and mention.term.count(" ") > 2]
     guesses = []
     for label, usage in count_usage(mentions, len(head), _OPENING).items():
-        different = {one.term for one in usage.mentions}
+        different = {mention.term for mention in usage.mentions}
         each = 0.5 if label == "Academic paper" else 1.3
         first = usage.mentions[0]
         guesses.append(Guess(label, min(each * len(different), 2.6), "how it opens", first.start, first.end))
@@ -249,9 +249,11 @@ def _by_opening(text: DocumentText) -> list[Guess]:
     headed = [word for word in head if any(block.start <= word.start < block.end for block in headings)]
     for part, weight in ((headed, 1.7), (top[:_FIRST_WORDS], 0.4), (top, 0.8)):
         firsts: dict[str, Mention] = {}
-        for one in find_terms(part, type_table("named")):
-            firsts.setdefault(one.label, one)
-        guesses += [Guess(one.label, weight, "how it opens", one.start, one.end) for one in firsts.values()]
+        for term in find_terms(part, type_table("named")):
+            firsts.setdefault(term.label, term)
+        guesses += [
+            Guess(mention.label, weight, "how it opens", mention.start, mention.end) for mention in firsts.values()
+        ]
     return guesses
 
 

@@ -77,9 +77,9 @@ def _by_rules(
 def _as_fields(found: Sequence[FieldValue]) -> dict[str, Any]:
     """Return values by field, of a single-valued one the first."""
     values: dict[str, Any] = {}
-    for one in found:
-        if one.field in LIST_FIELDS:
-            values.setdefault(one.field, []).append(one.value)
+    for value in found:
+        if value.field in LIST_FIELDS:
+            values.setdefault(value.field, []).append(value.value)
         else:
-            values.setdefault(one.field, one.value)
+            values.setdefault(value.field, value.value)
     return values

@@ -57,15 +57,15 @@ class _Candidate:
 def summarise(extracted: ExtractedText, language: str) -> tuple[Guess, Guess]:
     """Return the description and the target of a document; empty if no sentences fit."""
     candidates = _candidates(extracted, language)
-    best = sorted(candidates, key=lambda one: -one.weight)[:_CANDIDATES]
+    best = sorted(candidates, key=lambda candidate: -candidate.weight)[:_CANDIDATES]
     # The first sentences in which the document says whom it addresses and what for.
     chosen: list[_Candidate] = []
-    for one in candidates:
-        if one.place[0] < _OPENING and _says_its_purpose(one.text):
-            if sum(other.words for other in chosen) + one.words > _LONGEST_TARGET:
+    for candidate in candidates:
+        if candidate.place[0] < _OPENING and _says_its_purpose(candidate.text):
+            if sum(other.words for other in chosen) + candidate.words > _LONGEST_TARGET:
                 break
-            chosen.append(one)
-    return _summary(_best_set(sorted(best, key=lambda one: one.place))), _summary(chosen)
+            chosen.append(candidate)
+    return _summary(_best_set(sorted(best, key=lambda candidate: candidate.place))), _summary(chosen)
 
 
 def _says_its_purpose(sentence: str) -> bool:
@@ -81,7 +81,9 @@ def _says_its_purpose(sentence: str) -> bool:
 
 
 def _summary(chosen: Sequence[_Candidate]) -> Guess:
-    return Guess(" ".join(one.text for one in chosen), 0.5, "", *chosen[0].place) if chosen else Guess("", 0.0)
+    return (
+        Guess(" ".join(candidate.text for candidate in chosen), 0.5, "", *chosen[0].place) if chosen else Guess("", 0.0)
+    )
 
 
 def _candidates(extracted: ExtractedText, language: str) -> list[_Candidate]:
@@ -149,7 +151,7 @@ def _is_furniture(sentence: str) -> bool:
     if _PATTERNS["furniture"].search(sentence):
         return True
     note = _FOOTNOTE.match(sentence)
-    return note is not None and note[1].isupper() and not any(one.start == 0 for one in written_dates(sentence[:40]))
+    return note is not None and note[1].isupper() and not any(date.start == 0 for date in written_dates(sentence[:40]))
 
 
 def _best_set(candidates: Sequence[_Candidate]) -> list[_Candidate]:
@@ -158,13 +160,13 @@ def _best_set(candidates: Sequence[_Candidate]) -> list[_Candidate]:
         # table[w] is the best sum of weights with exactly w words, and the set that has it.
         table: list[tuple[float, tuple[int, ...]] | None] = [None] * (most + 1)
         table[0] = (0.0, ())
-        for index, one in enumerate(candidates):
-            for total in range(most, one.words - 1, -1):
-                before = table[total - one.words]
+        for index, candidate in enumerate(candidates):
+            for total in range(most, candidate.words - 1, -1):
+                before = table[total - candidate.words]
                 if before is None:
                     continue
                 # A sum of words counts too, or many short sentences would always win.
-                value = before[0] + one.weight * one.words
+                value = before[0] + candidate.weight * candidate.words
                 known = table[total]
                 if known is None or known[0] < value:
                     table[total] = (value, (*before[1], index))

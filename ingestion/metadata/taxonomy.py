@@ -84,4 +84,6 @@ def type_table(where: Literal["named", "opening"]) -> TermTable:
     They stand in its title ("named") or on its first pages ("opening").
     """
     types = load_taxonomy().document_type
-    return build_table((one.name, term) for one in types for term in (one.named if where == "named" else one.opening))
+    return build_table(
+        (kind.name, term) for kind in types for term in (kind.named if where == "named" else kind.opening)
+    )

@@ -130,10 +130,10 @@ def build_table(terms: Iterable[tuple[str, str]]) -> TermTable:
             else:
                 exact.add(bare)
     return TermTable(
-        {key: tuple(sorted(found, key=lambda one: -len(one.words))) for key, found in starting.items()},
+        {key: tuple(sorted(found, key=lambda term: -len(term.words))) for key, found in starting.items()},
         frozenset(exact),
         frozenset(beginnings),
-        tuple(sorted({len(one) for one in beginnings})),
+        tuple(sorted({len(beginning) for beginning in beginnings})),
         re.compile("|".join(map(re.escape, sorted(inner, key=len, reverse=True)))) if inner else None,
     )
 

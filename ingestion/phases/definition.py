@@ -84,7 +84,7 @@ def source_progress(
 ) -> Progress:
     """Return the progress of a phase that has done all but those it is at `now` and those still `waiting`."""
     done = total - len(now) - len(waiting)
-    codes, following = ([one.source.code for one in some] for some in (now, waiting[:_NAMED]))
+    codes, following = ([record.source.code for record in some] for some in (now, waiting[:_NAMED]))
     return Progress(done, total, 0, 0, current, phase, now=tuple(codes), waiting=tuple(following))
 
 

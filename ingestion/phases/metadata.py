@@ -88,8 +88,8 @@ def describe_source(
 
 def _outcome(values: Sequence[FieldValue], warnings: Sequence[Message], message: Message, how: str) -> Outcome:
     notes = " ".join((f"Described {how}.", *notes_on(values)))
-    kept = [replace(one, confidence=round(max(0.0, min(1.0, one.confidence)), 2)) for one in values]
-    without = [one for one in kept if one.field != "notes"]
+    kept = [replace(value, confidence=round(max(0.0, min(1.0, value.confidence)), 2)) for value in values]
+    without = [value for value in kept if value.field != "notes"]
     described = Description((*without, FieldValue("notes", notes, "rule", "", None, 1.0)), tuple(warnings))
     return Outcome("done", "", message, described)
 

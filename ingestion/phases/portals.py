@@ -52,25 +52,27 @@ def _adopt(record: SourceRecord, outcome: Outcome, store: SourceStore) -> None:
     if not isinstance(outcome.evidence, PortalFindings):
         return
     portal, present = record.source, store.sources()
-    own = [one for one in present if one.parent == portal.code]
-    known = {one.url for one in own}
-    elsewhere = {normal_url(one.url) for one in present if one.parent != portal.code}
-    last = max([store.last_child(portal.code), *(int(one.code.rpartition(".")[2]) for one in own)])
+    own = [source for source in present if source.parent == portal.code]
+    known = {source.url for source in own}
+    elsewhere = {normal_url(source.url) for source in present if source.parent != portal.code}
+    last = max([store.last_child(portal.code), *(int(source.code.rpartition(".")[2]) for source in own)])
     found = outcome.evidence.found
-    new = [one for one in found if one.url not in known and normal_url(one.url) not in elsewhere]
+    new = [document for document in found if document.url not in known and normal_url(document.url) not in elsewhere]
     store.add(
         ListedSource(
             code=f"{portal.code}.{number}",
-            url=one.url,
-            title=one.title,
-            authority=one.authority or portal.authority,
-            licence=one.licence,
+            url=document.url,
+            title=document.title,
+            authority=document.authority or portal.authority,
+            licence=document.licence,
             parent=portal.code,
             origin=Message(
-                "found under {code} ({via})" if one.via else "found under {code}", code=portal.code, via=one.via
+                "found under {code} ({via})" if document.via else "found under {code}",
+                code=portal.code,
+                via=document.via,
             ),
         )
-        for number, one in enumerate(new, start=last + 1)
+        for number, document in enumerate(new, start=last + 1)
     )
 
 

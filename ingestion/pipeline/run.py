@@ -107,7 +107,11 @@ class _Run:
 
     def _run_each(self, name: Phase, phase: SourcePhase) -> None:
         records = self._store.records()
-        listed = {normal_url(one.source.url): one.source.parent for one in records.values()} if phase.on_the_web else {}
+        listed = (
+            {normal_url(record.source.url): record.source.parent for record in records.values()}
+            if phase.on_the_web
+            else {}
+        )
         tools = replace(self._tools, listed=listed, records=records)
         pending = self._pending(name, phase, tools)
         order = _by_turns if phase.on_the_web else _longest_first
@@ -263,7 +267,7 @@ def _longest_first(codes: Sequence[str], records: Mapping[str, SourceRecord]) ->
 
 def _after(record: SourceRecord, phase: Phase, outcome: Outcome) -> SourceRecord:
     """Return the source record with the phase's outcome, as people's decisions on the phase leave it."""
-    words = tuple(one for one in record.decisions if one.phase == phase)
+    words = tuple(decision for decision in record.decisions if decision.phase == phase)
     return decided(replace(record.having(phase, outcome), decisions=words))
 
 

@@ -318,7 +318,7 @@ def _judged(walk: _Walk, page: Page, link: PageLink, above: Page) -> Page | None
     # Its best file is the document; where it only leads on to another page, acquisition follows it.
     best = verdict.candidates[0].link
     # A page that leads to one file bears its name; of several files each has its own.
-    files = {normal_url(one.link.url) for one in verdict.candidates if one.link.file}
+    files = {normal_url(candidate.link.url) for candidate in verdict.candidates if candidate.link.file}
     name = best.name if len(files) > 1 and not says_nothing(best.name) else page.name or link.name
     _take_if_wanted(walk, PageLink(best.url if best.file else link.url, name, file=best.file), link, above)
     return page if best.file else None

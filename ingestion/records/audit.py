@@ -59,7 +59,7 @@ def begun(workspace: Path, entry: AuditEntry, *, resumes: bool = False) -> Itera
     An act that `resumes` an interrupted one on the same object continues it.
     """
     unended = _unended(read_lines(workspace, "act")) if resumes else []
-    resumed = next((one.of for one in unended if (one.act, one.on) == (entry.act, entry.on)), "")
+    resumed = next((line.of for line in unended if (line.act, line.on) == (entry.act, entry.on)), "")
     act = _Begun(workspace, entry, resumed or secrets.token_hex(8))
     _append_begun(act)
     token = _CURRENT.set(act)
@@ -109,7 +109,7 @@ def add_said(workspace: Path, lines: Iterable[LogLine]) -> None:
     """Add lines of what was said, each with the act under way."""
     act = _CURRENT.get()
     of: dict[str, Any] = {"act": act.entry.act, "person": act.entry.person, "of": act.id} if act else {}
-    add_lines(workspace, [replace(one, **of) for one in lines])
+    add_lines(workspace, [replace(line, **of) for line in lines])
 
 
 def read_entries(workspace: Path) -> list[AuditEntry]:
@@ -128,7 +128,7 @@ def read_entries(workspace: Path) -> list[AuditEntry]:
 
 def end_copied(workspace: Path, act: str) -> None:
     """Enter that the last act of a name was done that had not ended when this log was copied."""
-    begun = [one for one in _unended(read_lines(workspace, "act")) if one.act == act]
+    begun = [line for line in _unended(read_lines(workspace, "act")) if line.act == act]
     if begun:
         _append(workspace, _entry(begun[-1], "done"), "done", begun[-1].of)
 

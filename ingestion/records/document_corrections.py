@@ -36,15 +36,17 @@ class Correction:
     batch: str = ""
 
 
-def correction_line(one: Correction) -> LogLine:
+def correction_line(correction: Correction) -> LogLine:
     """Return the line of the log for a correction."""
     return LogLine(
         kind="correction",
-        on=one.code,
-        when=one.when,
-        by=one.author,
-        note=one.note,
-        said=json.dumps({"field": one.field, "values": one.values, "act": one.act, "batch": one.batch}),
+        on=correction.code,
+        when=correction.when,
+        by=correction.author,
+        note=correction.note,
+        said=json.dumps(
+            {"field": correction.field, "values": correction.values, "act": correction.act, "batch": correction.batch}
+        ),
     )
 
 
@@ -62,7 +64,7 @@ def entered_corrections(workspace: Path, code: str = "") -> list[Correction]:
 def standing(entries: Iterable[Correction]) -> list[Correction]:
     """Return the entry that counts for each field of each document, in the order of code and field."""
     latest = (stack[-1] for stack in _stacks(entries).values() if stack)
-    return sorted(latest, key=lambda one: (one.code, one.field))
+    return sorted(latest, key=lambda correction: (correction.code, correction.field))
 
 
 def undoing(entries: Iterable[Correction], field: str = "", batch: str = "") -> list[Correction]:
@@ -72,26 +74,28 @@ def undoing(entries: Iterable[Correction], field: str = "", batch: str = "") -> 
     replaced them.
     """
     listed = list(entries)
-    order = {id(one): place for place, one in enumerate(listed)}
+    order = {id(correction): place for place, correction in enumerate(listed)}
     tops = [stack[-1] for (_, name), stack in _stacks(listed).items() if stack and name == (field or name)]
-    tops = [one for one in tops if one.batch == (batch or one.batch)]
+    tops = [correction for correction in tops if correction.batch == (batch or correction.batch)]
     if not tops:
         return []
-    last = max(tops, key=lambda one: order[id(one)])
-    together = [one for one in tops if one is last or (last.batch and one.batch == last.batch)]
-    return [replace(one, values=(), note="", when="", act="undo", batch="") for one in together]
+    last = max(tops, key=lambda correction: order[id(correction)])
+    together = [
+        correction for correction in tops if correction is last or (last.batch and correction.batch == last.batch)
+    ]
+    return [replace(correction, values=(), note="", when="", act="undo", batch="") for correction in together]
 
 
 def corrected(found: Iterable[FieldValue], given: Iterable[Correction]) -> list[FieldValue]:
     """Return extracted values, with the values of people in place of those of the same field."""
-    listed, by_field = list(found), {one.field: one for one in given}
+    listed, by_field = list(found), {correction.field: correction for correction in given}
     values = [one for one in listed if one.field not in by_field]
     # What a person agreed with is still justified by the sentence that it was extracted from.
     known = {(one.field, one.value): one for one in listed}
-    for field, one in by_field.items():
-        for value in one.values:
-            before = known.get((field, value)) if one.act == "agree" else None
-            sentence, page = (before.sentence, before.page) if before else (one.note, None)
+    for field, correction in by_field.items():
+        for value in correction.values:
+            before = known.get((field, value)) if correction.act == "agree" else None
+            sentence, page = (before.sentence, before.page) if before else (correction.note, None)
             values.append(FieldValue(field, value, "person", sentence, page, 1.0))
     return values
 
@@ -99,10 +103,10 @@ def corrected(found: Iterable[FieldValue], given: Iterable[Correction]) -> list[
 def _stacks(entries: Iterable[Correction]) -> dict[tuple[str, str], list[Correction]]:
     """Return for each document and field the entries that were not undone, oldest first."""
     stacks: defaultdict[tuple[str, str], list[Correction]] = defaultdict(list)
-    for one in entries:
-        stack = stacks[one.code, one.field]
-        if one.act != "undo":
-            stack.append(one)
+    for entry in entries:
+        stack = stacks[entry.code, entry.field]
+        if entry.act != "undo":
+            stack.append(entry)
         elif stack:
             stack.pop()
     return stacks

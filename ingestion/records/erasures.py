@@ -37,12 +37,19 @@ def begun_erasures(workspace: Path) -> list[BegunErasure]:
     """Return the erasures that have begun and not ended, oldest document first."""
     with reading(workspace) as connection:
         begun = map(_CODEC.validate_json, bodies(connection, _KIND).values())
-        return sorted(begun, key=lambda one: one.key)
+        return sorted(begun, key=lambda erasure: erasure.key)
 
 
 def find_erasure(workspace: Path, name: str) -> BegunErasure | None:
     """Return the begun erasure of the document with this id, file or source."""
-    return next((one for one in begun_erasures(workspace) if name in (one.document_id, one.file, one.source)), None)
+    return next(
+        (
+            erasure
+            for erasure in begun_erasures(workspace)
+            if name in (erasure.document_id, erasure.file, erasure.source)
+        ),
+        None,
+    )
 
 
 def begin_erasure(workspace: Path, erasure: BegunErasure) -> None:

@@ -13,9 +13,9 @@ from rag_engine.types.finding import Finding, some_of
 
 def check(collection: Collection) -> Iterator[Finding]:
     """Yield the copies that are lost or damaged, and the files that are gone from where they were added."""
-    kept = [(one, collection.stored_file(one)) for one in collection.documents()]
-    lost = [one.file for one, copy in kept if not copy.is_file()]
-    damaged = [one.file for one, copy in kept if copy.is_file() and not _is_whole(copy, one.sha256)]
+    kept = [(document, collection.stored_file(document)) for document in collection.documents()]
+    lost = [document.file for document, copy in kept if not copy.is_file()]
+    damaged = [document.file for document, copy in kept if copy.is_file() and not _is_whole(copy, document.sha256)]
     if lost or damaged:
         found = [f"{len(lost)} are missing from the workspace: {some_of(lost)}"] if lost else []
         found += [f"{len(damaged)} are not as they were added: {some_of(damaged)}"] if damaged else []

@@ -46,7 +46,7 @@ def _find(people: Mapping[str, Person], identity: str, address: str) -> Person |
     owner = people.get(address)
     if owner is not None and owner.identity in ("", identity):
         return owner
-    return next((one for one in people.values() if one.identity == identity), None)
+    return next((person for person in people.values() if person.identity == identity), None)
 
 
 def _shown(person: Person, identity: str, name: str) -> Person:
@@ -71,7 +71,7 @@ def give_role(workspace: Path, address: str, role: str) -> tuple[PersonRole | No
             raise InputError(
                 "{address!r} is no address.", help="`sextant people` lists those who have logged in.", address=address
             )
-        admins = {one.key for one in people.values() if one.role == "admin"}
+        admins = {person.key for person in people.values() if person.role == "admin"}
         if found is not None and admins == {found.key} and wanted != "admin":
             raise InputError("{name} is the only admin.", help="Make somebody else an admin first.", name=found.name)
         after = replace(found, role=wanted) if found else Person(key, key, wanted)
@@ -80,7 +80,7 @@ def give_role(workspace: Path, address: str, role: str) -> tuple[PersonRole | No
 
 
 def _by_key(workspace: Path) -> dict[str, Person]:
-    return {one.key: one for one in known_people(workspace)}
+    return {person.key: person for person in known_people(workspace)}
 
 
 def _keep(workspace: Path, person: Person) -> None:

@@ -46,15 +46,15 @@ def remove_files(workspace: Path, store: SourceStore, code: str, sha256: str = "
     A file that another source shares stays: by its path, and a text by its content.
     """
     files = store.files()
-    others = [one for one in files if one.code != code]
-    shared = {one.path for one in others}, {one.sha256 for one in others}
-    for one in files:
-        if one.code != code or sha256 not in ("", one.sha256):
+    others = [file for file in files if file.code != code]
+    shared = {file.path for file in others}, {file.sha256 for file in others}
+    for file in files:
+        if file.code != code or sha256 not in ("", file.sha256):
             continue
-        if one.sha256 not in shared[1]:
-            forget_reading(folders.readings(workspace), one.sha256)
-        if one.path not in shared[0]:
-            for path in _paths_of(workspace, one.path):
+        if file.sha256 not in shared[1]:
+            forget_reading(folders.readings(workspace), file.sha256)
+        if file.path not in shared[0]:
+            for path in _paths_of(workspace, file.path):
                 path.unlink(missing_ok=True)
 
 

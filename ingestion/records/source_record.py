@@ -55,7 +55,7 @@ def decision_of(line: LogLine) -> Decision:
 
 def decisions_that_count(made: Iterable[Decision]) -> list[Decision]:
     """Return the last decision on each phase of each source that was not undone, by code."""
-    latest = {(one.code, one.phase): one for one in made}
+    latest = {(decision.code, decision.phase): decision for decision in made}
     return [latest[place] for place in sorted(latest) if latest[place].choice]
 
 
@@ -156,7 +156,7 @@ class SourceRecord:
     def values(self) -> tuple[FieldValue, ...]:
         """The description with people's corrections in place of extracted values, in the order of the fields."""
         described = self.description.values if self.description else ()
-        return tuple(sorted(corrected(described, self.corrections), key=lambda one: ALL_FIELDS.index(one.field)))
+        return tuple(sorted(corrected(described, self.corrections), key=lambda value: ALL_FIELDS.index(value.field)))
 
     @property
     def metadata(self) -> Metadata:

@@ -170,9 +170,9 @@ class SourceStore:
         """
         codes = [one.code for one in corrected]
         self._require(codes)
-        for one in self.decisions():
-            if one.phase == "licence" and one.code in codes:
-                self.decide(replace(one, choice="", author=author, note="", when=now()))
+        for decision in self.decisions():
+            if decision.phase == "licence" and decision.code in codes:
+                self.decide(replace(decision, choice="", author=author, note="", when=now()))
         with self._catalog.begin() as connection:
             for source in corrected:
                 connection.execute(sql.update(sources).where(sources.c.code == source.code).values(url=source.url))
@@ -263,7 +263,7 @@ class SourceStore:
         self._log_files(files)
 
     def _log_files(self, files: Iterable[SourceFile]) -> None:
-        lines = (LogLine(kind="file", on=one.code, when=now(), file=one.path, sha256=one.sha256) for one in files)
+        lines = (LogLine(kind="file", on=file.code, when=now(), file=file.path, sha256=file.sha256) for file in files)
         add_lines(self._catalog.workspace, lines)
 
     def files(self) -> list[SourceFile]:
@@ -307,17 +307,17 @@ class SourceStore:
 
     def _log_said(self, lines: Sequence[LogLine]) -> None:
         """Enter lines on codes in the log, with the documents that the collection has of these."""
-        known = self._documents([one.on for one in lines])
-        add_said(self._catalog.workspace, (replace(one, **known.get(one.on, {})) for one in lines))
+        known = self._documents([line.on for line in lines])
+        add_said(self._catalog.workspace, (replace(line, **known.get(line.on, {})) for line in lines))
 
     def enter(self, given: Sequence[Correction]) -> None:
         """Enter corrections of documents in the log; those of a source are in its history too."""
-        stamped = [replace(one, when=one.when or now()) for one in given]
-        self._log_said([correction_line(one) for one in stamped])
+        stamped = [replace(correction, when=correction.when or now()) for correction in given]
+        self._log_said([correction_line(correction) for correction in stamped])
         with self._catalog.begin() as connection:
             listed = {str(row[0]) for row in connection.execute(sql.select(sources.c.code))}
-            for one in (one for one in stamped if one.code in listed):
-                _note_correction(connection, one)
+            for correction in (correction for correction in stamped if correction.code in listed):
+                _note_correction(connection, correction)
 
     def _documents(self, codes: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Return by which id, content, source and file the collection has the documents of these codes."""
@@ -350,7 +350,7 @@ class SourceStore:
         codes = {one.on for one in held}
         files = [SourceFile(one.on, one.file, one.sha256) for one in read_lines(self._catalog.workspace, "file")]
         with self._catalog.begin() as connection:
-            for table, values in ((sources, rows), (source_files, [asdict(one) for one in dict.fromkeys(files)])):
+            for table, values in ((sources, rows), (source_files, [asdict(file) for file in dict.fromkeys(files)])):
                 if values:
                     connection.execute(sql.insert(table), values)
             for line in read_lines(self._catalog.workspace, "source"):
@@ -363,7 +363,7 @@ class SourceStore:
 
     def write_log(self) -> int:
         """Enter sources, files and decisions of the catalog in a new log; return how many decisions."""
-        self._log_sources([one.code for one in self.sources()])
+        self._log_sources([source.code for source in self.sources()])
         self._log_files(self.files())
         told = sql.select(*_EVENT).where(history.c.event == _DECIDED).order_by(history.c.id)
         self._log_said([decision_line(_told(Event(*row))) for row in self._catalog.read(told)])
@@ -389,18 +389,18 @@ class SourceStore:
 
         For a document without records, the values in the catalog count as extracted.
         """
-        listed = self.records() if any(one.source.startswith(FROM_LIST) for one in documents) else {}
+        listed = self.records() if any(document.source.startswith(FROM_LIST) for document in documents) else {}
         with reading(self._catalog.workspace) as connection:
             kept = {code: body_of(connection, _DESCRIPTION, code) for code in map(document_code, documents)}
         rows = {code: load_json(body) for code, body in kept.items() if body}
         described = {code: {row["phase"]: _outcome(row) for row in some} for code, some in rows.items()}
         given = _by_code(self.corrections())
         found: list[SourceRecord] = []
-        for one in documents:
-            code = document_code(one)
-            origin = NO_MESSAGE if one.source.startswith(FROM_LIST) else ADDED
-            known = described.get(code) or {"metadata": Outcome("done", "", evidence=as_extracted(one.metadata))}
-            alone = SourceRecord(ListedSource(code, title=one.file, origin=origin), known)
+        for document in documents:
+            code = document_code(document)
+            origin = NO_MESSAGE if document.source.startswith(FROM_LIST) else ADDED
+            known = described.get(code) or {"metadata": Outcome("done", "", evidence=as_extracted(document.metadata))}
+            alone = SourceRecord(ListedSource(code, title=document.file, origin=origin), known)
             found.append(listed.get(code) or replace(alone, corrections=tuple(given[code])))
         return found
 
@@ -493,7 +493,7 @@ def _unquoted(evidence: object) -> object:
     """Return the evidence on a licence without the words of a page or a file."""
     if not isinstance(evidence, LicenceVerdict):
         return evidence
-    marks = (one if one.layer in ("domain", "person") else replace(one, quote="") for one in evidence.marks)
+    marks = (mark if mark.layer in ("domain", "person") else replace(mark, quote="") for mark in evidence.marks)
     return replace(evidence, marks=tuple(marks))
 
 
@@ -522,15 +522,17 @@ def _note(connection: sql.Connection, code: str, event: str, **given: str | floa
     connection.execute(sql.insert(history).values(empty | {"when": now()} | given | {"code": code, "event": event}))
 
 
-def _note_decision(connection: sql.Connection, one: Decision) -> None:
-    message = ": ".join(filter(None, (one.choice or _UNDONE, one.note)))
-    when = one.when or now()
-    _note(connection, one.code, _DECIDED, status=one.phase, message=message, author=one.author, when=when)
+def _note_decision(connection: sql.Connection, decision: Decision) -> None:
+    message = ": ".join(filter(None, (decision.choice or _UNDONE, decision.note)))
+    when = decision.when or now()
+    _note(
+        connection, decision.code, _DECIDED, status=decision.phase, message=message, author=decision.author, when=when
+    )
 
 
-def _note_correction(connection: sql.Connection, one: Correction) -> None:
-    message = f"{one.field}: {_ACTS[one.act] or '; '.join(one.values) or 'nothing'}"
-    _note(connection, one.code, "correction", message=message, author=one.author, when=one.when)
+def _note_correction(connection: sql.Connection, correction: Correction) -> None:
+    message = f"{correction.field}: {_ACTS[correction.act] or '; '.join(correction.values) or 'nothing'}"
+    _note(connection, correction.code, "correction", message=message, author=correction.author, when=correction.when)
 
 
 def _put(connection: sql.Connection, table: sql.Table, values: Mapping[str, Any]) -> None:

@@ -140,7 +140,7 @@ def match_sources(reading: SourceListReading, known: Sequence[ListedSource]) -> 
     if (rest := len(warnings) - _MOST_WARNINGS) > 0:
         warnings[_MOST_WARNINGS:] = [Message("... and {n:,} more of this kind.", n=rest)]
     unused = tuple(dict.fromkeys(map(whole, reading.unused)))
-    reported = tuple(RefusedRow(_whole_message(one.place), _whole_message(one.reason)) for one in refused)
+    reported = tuple(RefusedRow(_whole_message(row.place), _whole_message(row.reason)) for row in refused)
     return SourceListReport(
         tuple(new), known_rows, reported, tuple(map(_whole_message, warnings)), tuple(corrected), unused
     )
@@ -168,7 +168,7 @@ def _is_correction(row: ListedSource, before: ListedSource) -> bool:
 
     A source under a portal and a file have no address that a list could correct.
     """
-    titles = {" ".join(one.title.casefold().split()) for one in (row, before) if one.title.strip()}
+    titles = {" ".join(source.title.casefold().split()) for source in (row, before) if source.title.strip()}
     return bool(row.url and before.url) and not before.parent and len(titles) < 2
 
 

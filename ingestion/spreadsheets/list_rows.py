@@ -263,7 +263,11 @@ def _read_marks(package: Package, part: str, path: Path) -> _Marks:
     place = PurePosixPath(part)
     named = package.find(f"{place.parent}/_rels/{place.name}.rels")
     relations = [] if named is None else [one.attrib for one in named.iter("{*}Relationship")]
-    targets = {str(one.get("Id")): str(one.get("Target")) for one in relations if one.get("TargetMode") == "External"}
+    targets = {
+        str(relation.get("Id")): str(relation.get("Target"))
+        for relation in relations
+        if relation.get("TargetMode") == "External"
+    }
     with package.stream(part) as stream:
         tags = ("{*}row", "{*}hyperlink", "{*}mergeCell")
         for _, element in etree.iterparse(

@@ -111,9 +111,9 @@ def coverage_grid(records: Sequence[DocumentRecord], rows: str, columns: str) ->
     periods = _periods(by_column) if columns == "year" else {value: value for value in by_column}
     counts = Counter(
         (row, periods[column])
-        for one in records
-        for row in _values(one.metadata, rows) or (UNKNOWN,)
-        for column in _values(one.metadata, columns) or (UNKNOWN,)
+        for record in records
+        for row in _values(record.metadata, rows) or (UNKNOWN,)
+        for column in _values(record.metadata, columns) or (UNKNOWN,)
     )
     return CoverageGrid((rows, columns), tuple(by_row), tuple(dict.fromkeys(periods.values())), by_row, counts)
 
@@ -156,7 +156,7 @@ def _values(metadata: Metadata, name: str) -> Sequence[str]:
 
 
 def _counted(records: Iterable[DocumentRecord], name: str) -> dict[str, int]:
-    counted = Counter(value for one in records for value in _values(one.metadata, name) or (UNKNOWN,))
+    counted = Counter(value for record in records for value in _values(record.metadata, name) or (UNKNOWN,))
     unknown = counted.pop(UNKNOWN, 0)
     ordered = (
         sorted(counted.items()) if name == "year" else sorted(counted.items(), key=lambda item: (-item[1], item[0]))
@@ -181,11 +181,11 @@ def _missing_years(counts: Mapping[str, int]) -> list[MissingYears]:
 
 def _missing_since(records: Sequence[DocumentRecord]) -> list[MissingSince]:
     """Return frequent countries and hazards whose newest document is much older than the newest of all."""
-    newest = max((one.metadata.year or 0 for one in records), default=0)
+    newest = max((record.metadata.year or 0 for record in records), default=0)
     gaps: list[tuple[int, MissingSince]] = []
     facets: tuple[DatedFacet, ...] = get_args(DatedFacet)
     for facet in facets:
-        dated = [one.metadata for one in records if one.metadata.year]
+        dated = [record.metadata for record in records if record.metadata.year]
         years: dict[str, list[int]] = {}
         for metadata in dated:
             for value in _values(metadata, facet):
@@ -205,9 +205,9 @@ def _missing_pairs(records: Sequence[DocumentRecord], counts: Mapping[str, Mappi
     for other in others:
         present = {
             (hazard, value)
-            for one in records
-            for hazard in one.metadata.hazards
-            for value in _values(one.metadata, other)
+            for record in records
+            for hazard in record.metadata.hazards
+            for value in _values(record.metadata, other)
         }
         for hazard, hazards in counts["hazard"].items():
             for value, values in counts[other].items():

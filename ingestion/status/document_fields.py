@@ -16,7 +16,11 @@ from rag_engine.errors import InputError
 
 def documents(source_records: Iterable[SourceRecord]) -> list[SourceRecord]:
     """Return the sources that became documents and are described."""
-    return [one for one in source_records if is_document(one) and (one.description is not None or one.corrections)]
+    return [
+        record
+        for record in source_records
+        if is_document(record) and (record.description is not None or record.corrections)
+    ]
 
 
 def shown_values(record: SourceRecord) -> dict[FieldName, tuple[str, ...]]:
@@ -27,20 +31,20 @@ def shown_values(record: SourceRecord) -> dict[FieldName, tuple[str, ...]]:
 
 def unchecked_fields(record: SourceRecord) -> list[FieldName]:
     """Return the fields with an extracted value and no confirmation; remarks need none."""
-    said = {one.field for one in record.values if one.source in ("person", "list")}
+    said = {value.field for value in record.values if value.source in ("person", "list")}
     known = {"notes", *STATED_FIELDS, *said}
     return [field for field, values in shown_values(record).items() if values and field not in known]
 
 
 def field_values(record: SourceRecord, field: FieldName) -> list[FieldValue]:
     """Return the values of a field with where each comes from, the surest first."""
-    return sorted((one for one in record.values if one.field == field), key=lambda one: -one.confidence)
+    return sorted((value for value in record.values if value.field == field), key=lambda value: -value.confidence)
 
 
 def missing_fields(record: SourceRecord) -> list[FieldName]:
     """Return the fields that are empty; remarks need none."""
     filled = {value.field for value in record.values if value.value}
-    corrected = {one.field for one in record.corrections}
+    corrected = {correction.field for correction in record.corrections}
     return [field for field in FIELDS if field not in filled | corrected | {"notes"}]
 
 
@@ -49,7 +53,7 @@ def unsure_fields(record: SourceRecord, below: float) -> list[FieldName]:
     return [
         field
         for field in FIELDS
-        if any(one.confidence < below and one.source != "person" for one in field_values(record, field))
+        if any(value.confidence < below and value.source != "person" for value in field_values(record, field))
     ]
 
 

@@ -14,7 +14,7 @@ SAMPLES = DATA / "sample" / "documents"
 
 def count_samples(documents: Iterable[DocumentRecord]) -> int:
     """Return how many of the documents are invented samples, wherever they were added from."""
-    return sum(one.sha256 in _contents() for one in documents)
+    return sum(document.sha256 in _contents() for document in documents)
 
 
 @cache

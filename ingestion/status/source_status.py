@@ -115,12 +115,14 @@ def funnel(source_records: Iterable[SourceRecord]) -> list[FunnelStage]:
 
     A portal is no document: it is counted as long as its documents are looked for, and where it offered none.
     """
-    present = [one for one in source_records if (at := one.stopped) is None or at[1].reason != "directory"]
+    present = [record for record in source_records if (at := record.stopped) is None or at[1].reason != "directory"]
     stages = [FunnelStage("raw", len(present), {}, 0)]
     for name, phase in _STAGES.items():
-        passed = [one for one in present if (outcome := one.outcomes.get(phase)) is not None and outcome.passes]
+        passed = [
+            record for record in present if (outcome := record.outcomes.get(phase)) is not None and outcome.passes
+        ]
         stopped: Counter[OutcomeReason] = Counter(
-            outcome.reason for one in present if (outcome := _stop(one, phase)) and not outcome.passes
+            outcome.reason for record in present if (outcome := _stop(record, phase)) and not outcome.passes
         )
         waiting = len(present) - len(passed) - stopped.total()
         stages.append(FunnelStage(name, len(passed), dict(stopped.most_common()), waiting))

@@ -164,10 +164,12 @@ def status_report(source_records: Collection[SourceRecord]) -> StatusReport:
     """Return how many sources came how far, and what stopped the others."""
     stopped = [
         StoppedSource(source.code, source.title, source.url, phase, outcome.status, outcome.reason, outcome.message)
-        for source, (phase, outcome) in ((one.source, one.stopped) for one in source_records if one.stopped)
+        for source, (phase, outcome) in ((record.source, record.stopped) for record in source_records if record.stopped)
         if outcome.reason != "directory"
     ]
-    lights = Counter(one.verdict.light if one.verdict else "unknown" for one in source_records if is_document(one))
+    lights = Counter(
+        record.verdict.light if record.verdict else "unknown" for record in source_records if is_document(record)
+    )
     return StatusReport(funnel(source_records), dict(lights), stopped)
 
 
@@ -230,7 +232,7 @@ def _facts(record: SourceRecord) -> SourceFacts:
         quality={part: getattr(quality, part) for part in _QUALITY_PARTS} if quality else None,
         relation=record.relation,
         file=record.download.path if record.download else source.path,
-        values=[one for field in FIELDS for one in record.values if one.field == field],
+        values=[value for field in FIELDS for value in record.values if value.field == field],
         left_out=record.findings.left_out if record.findings else (),
     )
 
@@ -246,7 +248,9 @@ def rate_per_minute(latest: Sequence[Event], phase: str, now: datetime) -> float
     `latest` comes newest first and need not reach back a minute.
     """
     ended = [
-        when for one in latest if one.event == phase and (when := datetime.fromisoformat(one.when)) > now - _WINDOW
+        when
+        for event in latest
+        if event.event == phase and (when := datetime.fromisoformat(event.when)) > now - _WINDOW
     ]
     if len(ended) < 2:
         return None
@@ -261,7 +265,7 @@ def seconds_left(done: int, total: int, per_minute: float | None) -> float | Non
 
 def next_due(source_records: Iterable[SourceRecord]) -> int:
     """Return the number of sources that the next run would take up."""
-    return sum(1 for one in source_records if one.stopped is None and source_status(one).status == "waiting")
+    return sum(1 for record in source_records if record.stopped is None and source_status(record).status == "waiting")
 
 
 # --- review and quarantine
@@ -271,16 +275,16 @@ def review_report(source_records: Collection[SourceRecord], decisions: Sequence[
     """Return the pending decisions of a person, with the evidence, and the decided ones."""
     waiting = [
         UndecidedSource(
-            code=one.source.code,
-            title=one.source.title,
-            url=one.source.url,
-            light=one.verdict.light if one.verdict else "YELLOW",
-            reason=one.stopped[1].reason,
-            message=one.stopped[1].message,
-            marks=marks_of(one),
+            code=record.source.code,
+            title=record.source.title,
+            url=record.source.url,
+            light=record.verdict.light if record.verdict else "YELLOW",
+            reason=record.stopped[1].reason,
+            message=record.stopped[1].message,
+            marks=marks_of(record),
         )
-        for one in source_records
-        if one.stopped and one.awaits_decision
+        for record in source_records
+        if record.stopped and record.awaits_decision
     ]
     return ReviewReport(waiting, _local_files(source_records), list(decisions))
 
@@ -290,7 +294,7 @@ def review_groups(waiting: Iterable[SourceRecord]) -> list[ReviewGroup]:
     groups: dict[tuple[str, object], list[SourceRecord]] = {}
     for record in waiting:
         host, verdict = urlsplit(record.source.url).hostname or "", record.verdict
-        marks = tuple((one.light, one.licence, one.quote, one.place) for one in marks_of(record))
+        marks = tuple((mark.light, mark.licence, mark.quote, mark.place) for mark in marks_of(record))
         evidence = (verdict.light, verdict.licence, marks) if verdict else ()
         groups.setdefault((host or record.source.code, evidence), []).append(record)
     return [ReviewGroup(host, tuple(members)) for (host, _), members in groups.items()]
@@ -304,27 +308,30 @@ def marks_of(record: SourceRecord) -> tuple[LicenceMark, ...]:
 def in_quarantine(source_records: Iterable[SourceRecord]) -> list[SourceRecord]:
     """Return the sources that a person may restore: erased, or refused after their file had come."""
     return [
-        one
-        for one in source_records
-        if one.stopped
-        and one.stopped[1].status == "refused"
-        and one.stopped[0] in _RESTORABLE
-        and (one.is_excluded or (one.download is not None and one.download.path))
+        record
+        for record in source_records
+        if record.stopped
+        and record.stopped[1].status == "refused"
+        and record.stopped[0] in _RESTORABLE
+        and (record.is_excluded or (record.download is not None and record.download.path))
     ]
 
 
 def _local_files(source_records: Iterable[SourceRecord]) -> list[LocalFile]:
     return [
         LocalFile(
-            code=one.source.code,
-            title=one.metadata.title,
-            path=one.source.path,
-            light=one.verdict.light,
-            reason=one.outcomes["licence"].reason,
-            message=one.outcomes["licence"].message,
+            code=record.source.code,
+            title=record.metadata.title,
+            path=record.source.path,
+            light=record.verdict.light,
+            reason=record.outcomes["licence"].reason,
+            message=record.outcomes["licence"].message,
         )
-        for one in source_records
-        if one.source.path and one.verdict and one.verdict.light != "GREEN" and one.outcomes["licence"].passes
+        for record in source_records
+        if record.source.path
+        and record.verdict
+        and record.verdict.light != "GREEN"
+        and record.outcomes["licence"].passes
     ]
 
 

@@ -168,10 +168,10 @@ def check_port(
     """Raise Refusal for a port other than 80 and 443, unless it is named or the host is exempted."""
     if port in PORTS.values() or (host.lower(), port) in named:
         return
-    if any(one.covers_host(host.lower(), port) for one in exemptions):
+    if any(exemption.covers_host(host.lower(), port) for exemption in exemptions):
         return
     for address in map(ipaddress.ip_address, addresses):
-        if not any(one.covers_address(address, port) for one in exemptions):
+        if not any(exemption.covers_address(address, port) for exemption in exemptions):
             raise _forbidden(f"{host}:{port}", Message("no address on the list names port {port}", port=port))
 
 

@@ -194,7 +194,7 @@ def without_session(url: str) -> str:
     if parts.query:
         pairs = parse_qsl(parts.query, keep_blank_values=True)
         sessions = address_words().sessions
-        kept = [one for one in pairs if one[0].lower() not in sessions and not one[0].lower().startswith("utm_")]
+        kept = [pair for pair in pairs if pair[0].lower() not in sessions and not pair[0].lower().startswith("utm_")]
         if len(kept) < len(pairs):
             parts = parts._replace(query=urlencode(kept))
     return urlunsplit(parts)

@@ -95,7 +95,7 @@ def read_page(body: bytes, charset: str, address: str) -> Page:
         embedded=embedded,
         feeds=feeds,
         needs_scripts=needs_scripts,
-        statements=tuple(one for one in statements if _KEPT_META.fullmatch(one[1])),
+        statements=tuple(statement for statement in statements if _KEPT_META.fullmatch(statement[1])),
         main=main,
     )
 

@@ -58,7 +58,7 @@ def domain_mark(url: str) -> LicenceMark | None:
         return None
     if parts.scheme not in ("http", "https") or "@" in parts.netloc or not _HOST.fullmatch(host):
         return None
-    found = next((one for one in _trusted_domains() if one.covers(host)), None)
+    found = next((domain for domain in _trusted_domains() if domain.covers(host)), None)
     if found is None or (found.light == "GREEN" and (port not in (None, 80, 443) or _ELSEWHERE.search(parts.query))):
         return None
     rule = f"domain {found.suffix}"

@@ -150,5 +150,5 @@ def _split(url: str) -> tuple[str, str, list[tuple[str, str]]] | None:
     path = re.sub(r"/{2,}", "/", path)
     words, pairs = address_words(), sorted(parse_qsl(parts.query, keep_blank_values=True))
     tracking, prefixes = words.tracking, words.tracking_prefixes
-    query = [one for one in pairs if one[0].lower() not in tracking and not one[0].lower().startswith(prefixes)]
+    query = [pair for pair in pairs if pair[0].lower() not in tracking and not pair[0].lower().startswith(prefixes)]
     return host, path, query

@@ -94,10 +94,12 @@ def draw_rows(report: SourceListReport) -> None:
         ignored = counted("Ignored column: {names}", "Ignored columns: {names}", len(report.unused), names=names)
         st.caption(f":material/info: {ignored}")
     if report.new:
-        draw_table([_source(one) for one in report.new], "listed new", _("Sources that would be added"), 300)
+        draw_table([_source(source) for source in report.new], "listed new", _("Sources that would be added"), 300)
     if report.corrected:
         st.markdown(_(":material/edit: **Corrected addresses**"))
-        draw_table([_source(one) for one in report.corrected], "listed corrected", _("Sources with new addresses"), 200)
+        draw_table(
+            [_source(source) for source in report.corrected], "listed corrected", _("Sources with new addresses"), 200
+        )
     draw_refused(report.refused)
     for warning in report.warnings[:_WARNINGS]:
         st.caption(f":material/info: {escape(show(warning))}")
@@ -113,8 +115,8 @@ def draw_refused(refused: Sequence[RefusedRow]) -> None:
         st.markdown(
             counted(":material/warning: **{n} row refused**", ":material/warning: **{n} rows refused**", len(refused))
         )
-        rows = [{_("Place"): show(one.place), _("Reason"): show(one.reason)} for one in refused]
-        long = any(len(one[_("Reason")]) > _LINE for one in rows)
+        rows = [{_("Place"): show(row.place), _("Reason"): show(row.reason)} for row in refused]
+        long = any(len(row[_("Reason")]) > _LINE for row in rows)
         draw_table(rows, "rows not usable", _("Refused rows with their reasons"), 330, wrapped=long)
 
 
@@ -186,7 +188,7 @@ def _draw_found(report: SourceListReport) -> None:
         )
         st.info(nothing, icon=":material/done_all:")
         return
-    rows = [{"add": True, "title": one.title, "address": one.url, "notes": one.notes} for one in report.new]
+    rows = [{"add": True, "title": source.title, "address": source.url, "notes": source.notes} for source in report.new]
     edited = st.data_editor(
         pd.DataFrame(rows),
         hide_index=True,
@@ -201,7 +203,7 @@ def _draw_found(report: SourceListReport) -> None:
         key="proposals",
         alt=_("Proposed sources with a box to add each"),
     )
-    chosen = [one for one, add in zip(report.new, edited["add"], strict=True) if add]
+    chosen = [source for source, add in zip(report.new, edited["add"], strict=True) if add]
     st.caption(
         _("{new} proposed, {known} already on the list.").format(
             new=number(len(report.new)), known=number(report.known)

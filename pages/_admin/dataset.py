@@ -47,7 +47,7 @@ def draw_dataset() -> None:
             _("Nothing to export yet: the dataset is of the sources of the list. Add some on the Sources tab first.")
         )
         return
-    count = sum(1 for one in found if is_document(one))
+    count = sum(1 for record in found if is_document(record))
     st.header(_("Export"), anchor=False)
     others = counted(
         "The workbook also lists {n} other source with its reason, and the evidence for every licence.",
@@ -116,12 +116,12 @@ def _draw_report(report: CorrectionReport) -> None:
     st.caption(f"{changed} {unchanged}")
     rows = [
         {
-            _("Code"): one.code,
-            _("Field"): heading_of(one.field),
-            _("Current"): "; ".join(shown_values(source_records[one.code])[one.field]),
-            _("New"): "; ".join(one.values) or _("(empty)"),
+            _("Code"): correction.code,
+            _("Field"): heading_of(correction.field),
+            _("Current"): "; ".join(shown_values(source_records[correction.code])[correction.field]),
+            _("New"): "; ".join(correction.values) or _("(empty)"),
         }
-        for one in report.corrections
+        for correction in report.corrections
     ]
     rows += [
         {

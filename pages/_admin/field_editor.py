@@ -81,7 +81,7 @@ def _draw_correction(record: SourceRecord, field: FieldName, author: str, labels
             _("Note"), placeholder=_("Where it is stated, why it is correct"), key=f"{key} note", max_chars=1000
         )
         saved = act_button("correct", _("Save correction"), in_form=True, icon=":material/save:", key="save correction")
-    by = next((one for one in record.corrections if one.field == field), None)
+    by = next((correction for correction in record.corrections if correction.field == field), None)
     back = False
     if by is not None:
         st.caption(_("Corrected by {name}, {day}.").format(name=escape(by.author), day=escape(day(by.when))))

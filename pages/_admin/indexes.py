@@ -89,17 +89,17 @@ def _draw_result(result: GateResult) -> None:
     st.markdown(" ".join((checked, lower if fallen else _("No significant drop."))))
     rows = [
         {
-            _("Figure"): _metric(one.metric),
-            _("Questions"): one.questions,
-            _("Accepted"): one.accepted,
-            _("Checked"): one.current,
-            _("Difference"): one.difference.value,
+            _("Figure"): _metric(change.metric),
+            _("Questions"): change.questions,
+            _("Accepted"): change.accepted,
+            _("Checked"): change.current,
+            _("Difference"): change.difference.value,
             _("95% interval"): _("{low} to {high}").format(
-                low=signed(one.difference.low, 3), high=signed(one.difference.high, 3)
+                low=signed(change.difference.low, 3), high=signed(change.difference.high, 3)
             ),
-            _("Drop"): _("significant") if one.dropped else "",
+            _("Drop"): _("significant") if change.dropped else "",
         }
-        for one in result.changes
+        for change in result.changes
     ]
     figure = partial(number, decimals=3)
     written = {_("Accepted"): figure, _("Checked"): figure, _("Difference"): partial(signed, decimals=3)}

@@ -68,14 +68,14 @@ def _draw_installed(installed: list[InstalledModel]) -> None:
     """Draw the models that Ollama has, each with its size and the button that chooses it."""
     chosen = read_config(resources.workspace()).generation.ollama_model or (installed[0].name if installed else "")
     locked = why_not_kept(find_setting("ollama_model"))
-    for one in installed:
-        with st.container(horizontal=True, vertical_alignment="center", key=f"model {one.name}"):
-            st.markdown(f"**{escape(one.name)}** · {_gigabytes(one.size)}", width=300)
-            if chosen in (one.name, one.name.removesuffix(":latest")):
+    for model in installed:
+        with st.container(horizontal=True, vertical_alignment="center", key=f"model {model.name}"):
+            st.markdown(f"**{escape(model.name)}** · {_gigabytes(model.size)}", width=300)
+            if chosen in (model.name, model.name.removesuffix(":latest")):
                 st.markdown(":green-badge[:material/check: " + _("in use") + "]")
-            elif locked is None and act_button("use_model", _("Use"), key=f"use {one.name}"):
+            elif locked is None and act_button("use_model", _("Use"), key=f"use {model.name}"):
                 with show_errors():
-                    use_model(resources.context(), one.name)
+                    use_model(resources.context(), model.name)
                     st.rerun()
     if locked is not None and installed:
         st.caption(_("The server's administrator has fixed the model for all."))
@@ -85,11 +85,11 @@ def _draw_download(installed: set[str]) -> None:
     """Draw the models that may be downloaded, the one that fits the memory first."""
     memory = ollama_memory(resources.workspace())
     fitting = fitting_model(memory) if memory else None
-    proposed = [one for one in reversed(proposed_models()) if one.name not in installed]
+    proposed = [model for model in reversed(proposed_models()) if model.name not in installed]
     if fitting in proposed:
         proposed.remove(fitting)
         proposed.insert(0, fitting)
-    sizes = {one.name: one for one in proposed}
+    sizes = {model.name: model for model in proposed}
 
     def shown(name: str) -> str:
         if name == _OTHER:

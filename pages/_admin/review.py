@@ -33,7 +33,7 @@ _DECIDED = 50
 def draw_review() -> None:
     """Draw a card for each licence to review, and the decisions made."""
     source_records = list(resources.records().values())
-    waiting = [one for one in source_records if state_of(one) == "review"]
+    waiting = [record for record in source_records if state_of(record) == "review"]
     author = draw_author()
     _draw_next(next_due(source_records))
     if waiting:
@@ -61,7 +61,7 @@ def _draw_next(due: int) -> None:
 
 def _draw_group(group: ReviewGroup, author: str) -> None:
     """Draw one decision for all sources of a host that have the same evidence."""
-    codes = [one.source.code for one in group.members]
+    codes = [member.source.code for member in group.members]
     with st.container(border=True, gap="small", key=f"group {codes[0]}"):
         told = counted(
             ":material/stacks: **{n} source of {host} has the same evidence**",

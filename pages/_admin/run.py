@@ -138,14 +138,14 @@ def draw_run() -> None:
 
 
 def _draw_pipeline(sources: Mapping[str, SourceRecord]) -> None:
-    failed = sum(1 for one in sources.values() if state_of(one) == "failed")
+    failed = sum(1 for source in sources.values() if state_of(source) == "failed")
     draw_second_run()
     with st.container(border=True):
         _draw_buttons(next_due(sources.values()), failed)
         _draw_words()
     draw_jobs()
     st.header(_("Pipeline progress"), anchor=False)
-    active = any(one.active for one in resources.jobs().latest(_LOOKED_AT))
+    active = any(job.active for job in resources.jobs().latest(_LOOKED_AT))
     st.fragment(draw_funnel, run_every=_FUNNEL_SECONDS if active else None)()
 
 
@@ -156,7 +156,7 @@ def _draw_buttons(due: int, failed: int) -> None:
         before = unfinished_runs(resources.context())
         if before:
             label = counted("Run all phases after the current run", "Run all phases after {n} others", len(before))
-        named = "  \n".join(escape(describe_unfinished(one, WORDING)) for one in before)
+        named = "  \n".join(escape(describe_unfinished(job, WORDING)) for job in before)
         if act_button("run", label, icon=":material/play_arrow:", type="primary", key="run all", help=named or None):
             start_run(RunRequest())
         retry = _("Retry failed ({n})").format(n=number(failed))

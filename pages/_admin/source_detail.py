@@ -108,15 +108,15 @@ def draw_events(code: str) -> None:
         return
     rows = [
         {
-            _("When"): moment(one.when, seconds=True),
-            _("Event"): shown_name(one.event.capitalize()),
-            _("Result"): shown_name(one.status.capitalize()),
-            _("Reason"): shown_reason(one.reason),
-            _("Message"): show(one.message),
-            _("Who"): one.author,
-            _("Seconds"): one.seconds,
+            _("When"): moment(event.when, seconds=True),
+            _("Event"): shown_name(event.event.capitalize()),
+            _("Result"): shown_name(event.status.capitalize()),
+            _("Reason"): shown_reason(event.reason),
+            _("Message"): show(event.message),
+            _("Who"): event.author,
+            _("Seconds"): event.seconds,
         }
-        for one in reversed(events)
+        for event in reversed(events)
     ]
     columns = {
         _("Message"): st.column_config.TextColumn(width=380),
@@ -185,9 +185,9 @@ def _relations(relation: Relation) -> list[str]:
 def _draw_words(record: SourceRecord) -> None:
     if not record.decisions and not record.corrections:
         st.caption(_("No decisions or corrections."))
-    for one in record.decisions:
-        choice = f"**{escape(shown_name(one.choice))}** · {shown_name(one.phase.capitalize())}"
-        st.markdown(" · ".join((choice, escape(one.author), escape(day(one.when)), escape(one.note))))
+    for decision in record.decisions:
+        choice = f"**{escape(shown_name(decision.choice))}** · {shown_name(decision.phase.capitalize())}"
+        st.markdown(" · ".join((choice, escape(decision.author), escape(day(decision.when)), escape(decision.note))))
     for correction in record.corrections:
         values = escape("; ".join(correction.values)) or _("(empty)")
         by = f"{escape(correction.author)} · {escape(day(correction.when))}"

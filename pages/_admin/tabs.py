@@ -51,7 +51,7 @@ def choose_tab(names: Sequence[str]) -> str:
     """Draw the row of tabs and return the name of the open one."""
     found = list(resources.records().values())
     waiting = {
-        "review": sum(1 for one in found if state_of(one) == "review"),
+        "review": sum(1 for record in found if state_of(record) == "review"),
         "quarantine": len(in_quarantine(found)),
     }
     asked = st.query_params.get("tab") or st.session_state.get(_LAST)
@@ -100,7 +100,7 @@ def draw_second_run() -> None:
         return
     before = unfinished_runs(resources.context())
     with st.container(border=True, key="second run"):
-        words = "; ".join(describe_unfinished(one, WORDING) for one in before) or _("The other run has ended.")
+        words = "; ".join(describe_unfinished(job, WORDING) for job in before) or _("The other run has ended.")
         st.markdown(_(":material/hourglass_top: **Another run has not ended.** {runs}").format(runs=escape(words)))
         st.caption(_("You asked for: {request}").format(request=escape(describe_request(asked, wording=WORDING))))
         with st.container(horizontal=True):

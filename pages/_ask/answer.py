@@ -216,10 +216,10 @@ def _advice(wanted: Filter) -> str:
     obstacles = filter_obstacles(wanted, snapshot.facets, snapshot.documents)
     if obstacles:
         named = (
-            replace(one, values=tuple(document_titles(one.values))) if one.name == DOCUMENT else one
-            for one in obstacles
+            replace(obstacle, values=tuple(document_titles(obstacle.values))) if obstacle.name == DOCUMENT else obstacle
+            for obstacle in obstacles
         )
-        return " ".join(describe_obstacle(one, WORDING) for one in named)
+        return " ".join(describe_obstacle(obstacle, WORDING) for obstacle in named)
     if not wanted:
         return _("Try rephrasing.")
     return counted(
@@ -266,7 +266,7 @@ def cited_place(source: ShownSource) -> str:
     act = "" if _same(source.act, source.title) else source.act
     named = (source.title, source.act, source.section)
     titles = unnumbered(source.section, source.headings) if source.section else source.headings
-    headings = [escape(one) for one in titles if not any(_same(one, other) for other in named)]
+    headings = [escape(title) for title in titles if not any(_same(title, other) for other in named)]
     place = " · ".join(part for part in (f"**{escape(section)}**" if section else "", escape(act)) if part)
     return "  \n".join(line for line in (place, f":gray[{' › '.join(headings)}]" if headings else "") if line)
 

@@ -56,7 +56,9 @@ _SHOW = """<script>
 
 def has_page(reply: Reply) -> bool:
     """Return whether a reply cites a page that can be drawn beside it."""
-    return reply.status == "answered" and any(resources.find_document(one.document_id) for one in reply.citations)
+    return reply.status == "answered" and any(
+        resources.find_document(citation.document_id) for citation in reply.citations
+    )
 
 
 def follow_marks() -> None:
@@ -74,21 +76,21 @@ def draw_cited_page(conversation: Conversation, number: int, reply: Reply) -> No
 @st.fragment
 def _draw_choice(reply: Reply, number: int, key: str) -> None:
     sources = {source.n: source for source in reply.sources}
-    cited = [n for n in dict.fromkeys(one.n for one in reply.citations) if n in sources]
+    cited = [n for n in dict.fromkeys(citation.n for citation in reply.citations) if n in sources]
     chosen = st.radio(_("Page cited as"), cited, key=key, horizontal=True) or cited[0]
     source = sources[chosen]
     document = resources.find_document(source.document_id)
     if document is None:
         st.caption(_(":material/info: This document is no longer in the collection."))
         return
-    citations = [one for one in reply.citations if one.n == chosen]
-    pages = list(dict.fromkeys(one.page for one in citations))
+    citations = [citation for citation in reply.citations if citation.n == chosen]
+    pages = list(dict.fromkeys(citation.page for citation in citations))
     st.caption(escape(title_place(source.title, source.file, pages[0])))
     page = pages[0]
     if len(pages) > 1:
         label = page_noun(source.file)
         page = st.segmented_control(label, pages, default=pages[0], key=f"{key} {chosen}") or pages[0]
-    quotes = tuple((one.start, one.end) for one in citations)
+    quotes = tuple((citation.start, citation.end) for citation in citations)
     with st.container(key=f"cited-{number}"):
         kind = draw_page(document, quotes[0], quotes, page, f"{key} {chosen}")
     if kind:

@@ -63,7 +63,7 @@ def draw_conversations(workspace: Path, current: str) -> None:
             words = st.text_input(
                 _("Search conversations"), key="conversations searched", placeholder=_("Words of a question or a name")
             )
-        found = [one for one in known if all(word in one.words for word in fold(words).split())]
+        found = [summary for summary in known if all(word in summary.words for word in fold(words).split())]
         if not found and known:
             st.caption(_("No conversation has these words."))
         _draw_list(workspace, found[:_SHOWN], current)
@@ -77,15 +77,15 @@ def _draw_list(workspace: Path, shown: Sequence[ConversationSummary], current: s
     today = datetime.now(UTC)
     person = resources.person()
 
-    def heading(one: ConversationSummary) -> str:
-        if not owns(person, one.owner):
+    def heading(summary: ConversationSummary) -> str:
+        if not owns(person, summary.owner):
             return _("Shared by others")
-        return _("Pinned") if one.pinned else period_of(one.asked, today)
+        return _("Pinned") if summary.pinned else period_of(summary.asked, today)
 
-    for period, group in groupby(sorted(shown, key=lambda one: not owns(person, one.owner)), key=heading):
+    for period, group in groupby(sorted(shown, key=lambda summary: not owns(person, summary.owner)), key=heading):
         st.caption(period)
-        for one in group:
-            _draw_one(workspace, one, current)
+        for summary in group:
+            _draw_one(workspace, summary, current)
 
 
 def period_of(asked: str, today: datetime) -> str:
@@ -96,62 +96,62 @@ def period_of(asked: str, today: datetime) -> str:
     return _("Yesterday") if days == 1 else _("Previous 7 days") if days <= 7 else _("Older")
 
 
-def _draw_one(workspace: Path, one: ConversationSummary, current: str) -> None:
+def _draw_one(workspace: Path, summary: ConversationSummary, current: str) -> None:
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
         st.button(
-            escape(one.title),
-            key=f"open {one.id}",
+            escape(summary.title),
+            key=f"open {summary.id}",
             type="tertiary",
-            icon=":material/chat:" if one.id == current else ":material/chat_bubble_outline:",
+            icon=":material/chat:" if summary.id == current else ":material/chat_bubble_outline:",
             width="stretch",
             wrap=False,
             on_click=open_in_address,
-            args=("conversation", one.id),
-            help=_("Shared by {name}").format(name=escape(one.shared_by)) if one.shared_by else None,
+            args=("conversation", summary.id),
+            help=_("Shared by {name}").format(name=escape(summary.shared_by)) if summary.shared_by else None,
         )
-        if not owns(resources.person(), one.owner):
+        if not owns(resources.person(), summary.owner):
             return
         managing = st.popover(
             "",
             icon=":material/more_vert:",
             type="tertiary",
-            key=f"manage {one.id}",
+            key=f"manage {summary.id}",
             help=_("Rename or delete"),
             on_change="rerun",
         )
         if managing.open:
             with managing:
-                _draw_managing(workspace, one, current)
+                _draw_managing(workspace, summary, current)
 
 
-def _draw_managing(workspace: Path, one: ConversationSummary, current: str) -> None:
+def _draw_managing(workspace: Path, summary: ConversationSummary, current: str) -> None:
     person = resources.person()
     draw_renaming(
-        one.title,
-        f"name {one.id}",
-        f"manage {one.id}",
-        lambda name: rename_conversation(workspace, one.id, name, person),
+        summary.title,
+        f"name {summary.id}",
+        f"manage {summary.id}",
+        lambda name: rename_conversation(workspace, summary.id, name, person),
     )
     st.button(
-        _("Unpin") if one.pinned else _("Pin"),
+        _("Unpin") if summary.pinned else _("Pin"),
         icon=":material/keep:",
-        key=f"pin {one.id}",
+        key=f"pin {summary.id}",
         type="tertiary",
-        on_click=showing_errors(lambda: pin_conversation(workspace, one.id, person, pinned=not one.pinned)),
+        on_click=showing_errors(lambda: pin_conversation(workspace, summary.id, person, pinned=not summary.pinned)),
     )
     draw_sharing(
-        f"share {one.id}",
+        f"share {summary.id}",
         _("Others can read it, and cannot change it. Your ratings stay yours."),
-        lambda shared: share_conversation(workspace, one.id, person, shared=shared),
-        shared=bool(one.shared_by),
+        lambda shared: share_conversation(workspace, summary.id, person, shared=shared),
+        shared=bool(summary.shared_by),
     )
     st.button(
         _("Delete"),
         icon=":material/delete:",
-        key=f"delete {one.id}",
+        key=f"delete {summary.id}",
         type="tertiary",
         on_click=_delete,
-        args=(workspace, one.id, current),
+        args=(workspace, summary.id, current),
     )
 
 

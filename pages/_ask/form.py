@@ -47,7 +47,7 @@ def fill_in(
 
 def draw_records(reply: Reply, mark: Callable[[int], str]) -> None:
     """Draw what a form holds: its entities, and its records as a table; `mark(n)` leads to source n."""
-    stated = [one for one in reply.entities if one.value is not None]
+    stated = [entity for entity in reply.entities if entity.value is not None]
     if stated:
         st.markdown(
             "  \n".join(f"**{escape(one.name)}**: {escape(attribute_text(one.value, WORDING))}" for one in stated)

@@ -97,7 +97,7 @@ def follow_address(engine: Engine) -> bool:
     if not given or given == st.session_state.get(_NOTED):
         return False
     for name, key in _WIDGETS.items():
-        known = {str(one): one for one in CHOICES[key]}
+        known = {str(choice): choice for choice in CHOICES[key]}
         st.session_state[key] = known.get(given.get(name, ""), known[usual[name]])
     st.session_state[_FORM_WIDGET] = given[_FORM] if given.get(_FORM) in _forms() else ""
     return True

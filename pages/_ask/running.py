@@ -102,7 +102,10 @@ def _stage(progress: AnswerProgress) -> str:
 
 def _draw_titles(sources: tuple[ShownSource, ...]) -> None:
     """Draw what is being read, before the first words come."""
-    lines = [f":green-badge[{one.n}] {escape(title_place(one.title, one.file, one.page))}" for one in sources[:_TITLES]]
+    lines = [
+        f":green-badge[{source.n}] {escape(title_place(source.title, source.file, source.page))}"
+        for source in sources[:_TITLES]
+    ]
     if (more := len(sources) - _TITLES) > 0:
         lines.append(counted("and {n} more", "and {n} more", more))
     st.caption("  \n".join(lines))

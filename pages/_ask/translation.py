@@ -30,8 +30,8 @@ def draw_translation(source: ShownSource, citations: tuple[Citation, ...], quest
     The passage is widened by the text that is cited of its source. A translation is the model's word: it is never
     cited, and numbers that differ are named below it.
     """
-    start = min((source.passage[0], *(one.start for one in citations)))
-    end = max((source.passage[1], *(one.end for one in citations)))
+    start = min((source.passage[0], *(citation.start for citation in citations)))
+    end = max((source.passage[1], *(citation.end for citation in citations)))
     passage = source.text[max(start - source.start, 0) : end - source.start].strip()
     into = resources.engine().language_of(question) or "en"
     spoken = interface_language()

@@ -108,17 +108,17 @@ def _draw_examples(
     snapshot = resources.engine().collection.snapshot()
     allowed = answering_documents(wanted, snapshot.facets, snapshot.documents, strict=False)
     left = {snapshot.documents[key].document_id for key in (snapshot.documents if allowed is None else allowed)}
-    examples = [one for one in found.result() if one.document_id in left]
+    examples = [question for question in found.result() if question.document_id in left]
     if examples:
         st.caption(found_in)
-    for place, one in enumerate(examples):
-        with in_language(one.language, f"example-{place}"):
+    for place, question in enumerate(examples):
+        with in_language(question.language, f"example-{place}"):
             st.button(
-                escape(one.question),
+                escape(question.question),
                 key=f"example {place}",
                 icon=":material/arrow_outward:",
                 on_click=choose,
-                args=(one.question,),
+                args=(question.question,),
             )
 
 

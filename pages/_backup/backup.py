@@ -47,31 +47,31 @@ def draw_backups() -> None:
         found = list_backups(resources.context())
         if not found:
             st.info(_("No backup has been made yet."))
-        for one in found[:_SHOWN]:
-            _draw_one(one)
+        for backup in found[:_SHOWN]:
+            _draw_one(backup)
         st.caption(_("The server's administrator restores a backup, as a new workspace beside this one."))
 
 
-def _draw_one(one: KeptBackup) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", key=f"backup {one.file.name}"):
-        size = _("{n} MB").format(n=number(one.size / 1e6, 1))
-        st.markdown(f"{moment(one.made)} · {size}", width=260)
-        if one.size > _LARGEST_DOWNLOAD:
+def _draw_one(backup: KeptBackup) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key=f"backup {backup.file.name}"):
+        size = _("{n} MB").format(n=number(backup.size / 1e6, 1))
+        st.markdown(f"{moment(backup.made)} · {size}", width=260)
+        if backup.size > _LARGEST_DOWNLOAD:
             st.caption(
-                _("{file} is too large for the browser: copy it from the folder.").format(file=escape(one.file.name))
+                _("{file} is too large for the browser: copy it from the folder.").format(file=escape(backup.file.name))
             )
         else:
-            name = one.file.name
+            name = backup.file.name
             read = partial(backup_bytes, resources.context(), name)
             draw_download(_("Download {file}").format(file=name), read, name, f"download {name}")
         if st.button(
             "",
             icon=":material/delete:",
             type="tertiary",
-            key=f"backup delete {one.file.name}",
-            help=_("Delete {name}").format(name=escape(one.file.name)),
+            key=f"backup delete {backup.file.name}",
+            help=_("Delete {name}").format(name=escape(backup.file.name)),
         ):
-            _confirm_deletion(one.file.name)
+            _confirm_deletion(backup.file.name)
 
 
 @translated_dialog(to_translate("Delete?"), icon=":material/delete:")

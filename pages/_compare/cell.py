@@ -103,7 +103,9 @@ def _said(cell: ComparisonCell) -> list[str]:
     bullets = [line.removeprefix(_BULLET) for line in cell.text.splitlines() if line.startswith(_BULLET)]
     if _is_quoted(cell) and len(bullets) == len(cell.evidence):
         return [answer_markdown(line, _badge) for line in bullets]
-    return [f"{_badge(one.n)} {quoted(escape(one_line(one.quote, limit=None)))}" for one in cell.evidence]
+    return [
+        f"{_badge(citation.n)} {quoted(escape(one_line(citation.quote, limit=None)))}" for citation in cell.evidence
+    ]
 
 
 def _draw_quote(citation: Citation, said: str, key: str) -> None:

@@ -29,20 +29,20 @@ def draw_past() -> None:
     found = list_comparisons(resources.context())
     if found:
         st.header(_("Past comparisons"), anchor=False)
-    for one in found:
-        with st.container(border=True, key=f"comparison-{one.id}"):
+    for comparison in found:
+        with st.container(border=True, key=f"comparison-{comparison.id}"):
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.button(
-                    f"**{escape(one.name)}**",
-                    key=f"comparison open {one.id}",
+                    f"**{escape(comparison.name)}**",
+                    key=f"comparison open {comparison.id}",
                     type="tertiary",
                     icon=":material/table_chart:",
                     on_click=open_in_address,
-                    args=(COMPARISON, one.id),
+                    args=(COMPARISON, comparison.id),
                 )
-                st.caption(moment(one.made), width="content")
-                draw_naming(one)
-            st.caption(_described(one))
+                st.caption(moment(comparison.made), width="content")
+                draw_naming(comparison)
+            st.caption(_described(comparison))
 
 
 def _described(comparison: Comparison) -> str:

@@ -64,12 +64,12 @@ def draw_beginning(engine: Engine) -> None:
             every = counted("The one that matches the filters", "All {n} that match the filters", len(found))
             label = f"{kind_name(by)} ({number(len(found))})"
             picked = draw_column_choice(f"compare only {by}", found, by, label, every if found else _("No matches"))
-            _draw_start(questions, form, by, wanted, picked or [one.key for one in found])
+            _draw_start(questions, form, by, wanted, picked or [column.key for column in found])
 
 
 def shown_columns(by: ColumnKind, columns: Iterable[ComparisonColumn]) -> dict[str, str]:
     """Return the names of columns by their keys: titles, or countries in the reader's language."""
-    return {one.key: display_text(COUNTRY, one.key) if by == COUNTRY else one.label for one in columns}
+    return {column.key: display_text(COUNTRY, column.key) if by == COUNTRY else column.label for column in columns}
 
 
 def draw_column_choice(

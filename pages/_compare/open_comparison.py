@@ -113,7 +113,7 @@ def _draw_open_cell(comparison: Comparison) -> None:
 def _notes(comparison: Comparison) -> dict[str, str]:
     """Return what is to be known of columns: that they have gone, or that their documents have changed."""
     present, outdated = _present(comparison), _outdated(comparison)
-    gone = {one.key: _("No longer in the collection.") for one in comparison.columns if one.key not in present}
+    gone = {column.key: _("No longer in the collection.") for column in comparison.columns if column.key not in present}
     return gone | dict.fromkeys(outdated, _("Its documents have changed."))
 
 

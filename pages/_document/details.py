@@ -114,30 +114,30 @@ def _draw_history(document: DocumentRecord) -> None:
         return
     counting = standing(entries)
     with st.expander(_("Corrections"), icon=":material/history:"):
-        for one in reversed(entries):
+        for entry in reversed(entries):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                st.markdown(_entry(one), width="content")
+                st.markdown(_entry(entry), width="content")
                 # Each by its identity: equal entries may follow one another.
-                if any(one is it for it in counting) and act_button(
+                if any(entry is it for it in counting) and act_button(
                     "undo",
                     _("Undo"),
                     icon=":material/undo:",
-                    key=f"undo {one.field}",
+                    key=f"undo {entry.field}",
                     type="tertiary",
                     help=_("Return to the previous value"),
                 ):
                     with show_errors():
-                        undo(resources.context(), [document.source], known_author(), one.field, batch=one.batch)
-                        forget_done(one.batch)
+                        undo(resources.context(), [document.source], known_author(), entry.field, batch=entry.batch)
+                        forget_done(entry.batch)
                         st.rerun()
 
 
-def _entry(one: Correction) -> str:
-    acts = {"correct": "; ".join(one.values) or _("(emptied)"), "agree": _("confirmed"), "undo": _("undone")}
-    done = acts[one.act]
-    when = f"{moment(one.when)} · {escape(one.author)}"
-    note = f" · {escape(one.note)}" if one.note else ""
-    return f"{when} · **{heading_of(one.field)}**: {escape(done)}{note}"
+def _entry(correction: Correction) -> str:
+    acts = {"correct": "; ".join(correction.values) or _("(emptied)"), "agree": _("confirmed"), "undo": _("undone")}
+    done = acts[correction.act]
+    when = f"{moment(correction.when)} · {escape(correction.author)}"
+    note = f" · {escape(correction.note)}" if correction.note else ""
+    return f"{when} · **{heading_of(correction.field)}**: {escape(done)}{note}"
 
 
 def _length(document: DocumentRecord) -> str:

@@ -61,14 +61,14 @@ def _draw_contents(document: DocumentRecord, place: DocumentPlace, page: int) ->
     draw_places(
         [
             PlaceLink(
-                DocumentPlace(document.document_id, one.page, (one.start, one.end)),
-                ((one.title, False),),
+                DocumentPlace(document.document_id, entry.page, (entry.start, entry.end)),
+                ((entry.title, False),),
                 document.metadata.language,
-                _page_note(document, one.page),
-                one.depth,
+                _page_note(document, entry.page),
+                entry.depth,
                 number == current,
             )
-            for number, one in enumerate(entries)
+            for number, entry in enumerate(entries)
         ],
         _("Contents"),
         f"document contents {document.document_id}",

@@ -77,7 +77,7 @@ def _draw_stated_licence(document: DocumentRecord) -> None:
     [described] = describe_records(resources.context(), [document])
     draw_done(document.source)
     licence = document.metadata.licence
-    stated = next((one for one in described.corrections if one.field == "licence"), None)
+    stated = next((correction for correction in described.corrections if correction.field == "licence"), None)
     verdict = described.verdict
     if verdict is not None:
         draw_licence(described)
@@ -132,12 +132,12 @@ def _draw_turn(document: DocumentRecord, turn: CitingTurn, key: str) -> None:
         )
         places = [
             PlaceLink(
-                DocumentPlace(document.document_id, one.page, (one.start, one.end)),
-                ((one.quote, False),),
+                DocumentPlace(document.document_id, citation.page, (citation.start, citation.end)),
+                ((citation.quote, False),),
                 document.metadata.language,
-                page_place(document.file, one.page) if document.pages > 1 else "",
+                page_place(document.file, citation.page) if document.pages > 1 else "",
             )
-            for one in dict.fromkeys(turn.citations)
+            for citation in dict.fromkeys(turn.citations)
         ]
         draw_places(places, _("Cited for “{question}”").format(question=turn.question), key)
 
@@ -166,7 +166,7 @@ def _draw_segmentation(document: DocumentRecord, page: int) -> None:
 def _draw_segments(document: DocumentRecord, page: int, segments: tuple[Segment, ...]) -> None:
     text = paged_text(document)
     shown = segments_within(segments, text.page_span(page))
-    children = sum(len(one.children) for one in segments)
+    children = sum(len(segment.children) for segment in segments)
     st.caption(
         _("{sections} with {passages} in total. On the page that is open:").format(
             sections=counted("{n} section", "{n} sections", len(segments)),
@@ -174,11 +174,13 @@ def _draw_segments(document: DocumentRecord, page: int, segments: tuple[Segment,
         )
     )
     paragraphs: list[TextParagraph] = []
-    for one in shown:
-        title = " › ".join(one.headings) or one.section or _("Section {n}").format(n=segments.index(one) + 1)
-        length = counted("{n} character", "{n} characters", one.end - one.start)
+    for segment in shown:
+        title = (
+            " › ".join(segment.headings) or segment.section or _("Section {n}").format(n=segments.index(segment) + 1)
+        )
+        length = counted("{n} character", "{n} characters", segment.end - segment.start)
         paragraphs.append(TextParagraph("heading", ((f"{title} · {length}", "", None),)))
-        paragraphs += [TextParagraph("table", ((text.text[start:end], "", None),)) for start, end in one.children]
+        paragraphs += [TextParagraph("table", ((text.text[start:end], "", None),)) for start, end in segment.children]
     if paragraphs:
         draw_text(paragraphs, _("Passages"), document.metadata.language, [], f"segments {document.key} {page}")
 
@@ -186,9 +188,12 @@ def _draw_segments(document: DocumentRecord, page: int, segments: tuple[Segment,
 def draw_versions(document: DocumentRecord) -> None:
     """Draw the links to the other documents of the work, and the comparison with another version."""
     work = documents_of_work(document, resources.engine().collection.documents())
-    others = [one for one in work.versions if one.key != document.key]
+    others = [version for version in work.versions if version.key != document.key]
     listed = [_listed(one, _version_name(one)) for one in others]
-    listed += [_listed(one, display_text("language", one.metadata.language)) for one in work.translations]
+    listed += [
+        _listed(translation, display_text("language", translation.metadata.language))
+        for translation in work.translations
+    ]
     if listed:
         draw_places(listed, _("Versions and translations"), f"document versions {document.key}")
     else:
@@ -236,15 +241,15 @@ def _draw_changes(older: DocumentRecord, newer: DocumentRecord, changes: Version
         links.append(_place(older, newer, section.paragraphs))
         title = section.heading or _("Before the first heading")
         paragraphs.append(TextParagraph("heading", ((title, "", len(links) - 1),)))
-        paragraphs += [_paragraph(one) for one in section.paragraphs]
+        paragraphs += [_paragraph(paragraph) for paragraph in section.paragraphs]
     draw_text(paragraphs, _("Changes"), newer.metadata.language, links, f"changes {older.key} {newer.key}")
 
 
 def _place(older: DocumentRecord, newer: DocumentRecord, paragraphs: Sequence[ChangedParagraph]) -> DocumentPlace:
     """Return the place of the first changed paragraph: in the newer version, else in the older."""
-    first = next((one for one in paragraphs if not one.removed), paragraphs[0])
+    first = next((paragraph for paragraph in paragraphs if not paragraph.removed), paragraphs[0])
     document = older if first.removed else newer
-    words = sum(len(one.text) for one in first.pieces if one.kind != ("added" if first.removed else "removed"))
+    words = sum(len(piece.text) for piece in first.pieces if piece.kind != ("added" if first.removed else "removed"))
     page = page_at(paged_text(document).lines, first.start)
     return DocumentPlace(document.document_id, page, (first.start, first.start + words))
 

@@ -76,8 +76,8 @@ def draw_layout_image(document: DocumentRecord, quotes: Sequence[Span], page: in
     with show_errors():
         text = paged_text(document)
         sought = [sought_in(document, text, page, quote) for quote in quotes]
-        wanted = [one for one in sought if one.marked]
-        places = [find_in_layout(document, one) for one in wanted or sought[:1]]
+        wanted = [passage for passage in sought if passage.marked]
+        places = [find_in_layout(document, passage) for passage in wanted or sought[:1]]
         found = [place for place in places if place is not None]
         if not found or len(found) < len(places):
             return False

@@ -111,5 +111,5 @@ def _cut_segments(state: DocumentState, strategy: Strategy, _document: DocumentR
 
 @st.cache_resource(max_entries=_OPEN, show_spinner=False)
 def _changes(old: DocumentState, new: DocumentState, _both: Sequence[DocumentRecord]) -> VersionChanges:  # noqa: ARG001
-    before, after = (VersionText(paged_text(one).text, outline_of(one)) for one in _both)
+    before, after = (VersionText(paged_text(document).text, outline_of(document)) for document in _both)
     return compare_versions(before, after)

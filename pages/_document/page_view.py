@@ -54,7 +54,9 @@ def draw_page_view(document: DocumentRecord, page: int, passage: Span | None, zo
     """Draw the page with the passage on it marked and the references on it as links."""
     text = paged_text(document)
     span = text.page_span(page)
-    links = [one for one in references_in(document) if one.start < span[1] and one.end > span[0]]
+    links = [
+        reference for reference in references_in(document) if reference.start < span[1] and reference.end > span[0]
+    ]
     with show_errors():
         if text.is_drawn:
             _draw_picture(document, text, page, passage, links, zoom)
@@ -124,7 +126,7 @@ def _draw_layout(document: DocumentRecord, text: PagedText, page: int, passage: 
             "target": f"{document.document_id} {shown} {passage}",
         }
         links = list(layout_links(lines, text.text, references_in(document)))
-        _mount(document, page, passage, [one[0] for one in links], data, [one[1] for one in links])
+        _mount(document, page, passage, [link[0] for link in links], data, [link[1] for link in links])
         if sought.marked and sought.words != sought.sheet:
             say_not_found([place])
         return True
@@ -171,18 +173,18 @@ def _draw_text(
     marks, spans = [passage] if passage else [], [(link.start, link.end) for link in links]
     paragraphs = [
         TextParagraph(
-            one.kind,
+            paragraph.kind,
             tuple(
                 (text.text[run.start : run.end], "mark" if run.marked else "", run.link)
-                for run in text_runs((one.start, one.end), marks, spans)
+                for run in text_runs((paragraph.start, paragraph.end), marks, spans)
             ),
         )
-        for one in shown
+        for paragraph in shown
     ]
     if not paragraphs:
         st.info(_("There is no text here."), icon=":material/draft:")
         return
-    data = {"paragraphs": [astuple(one) for one in paragraphs], "zoom": 0}
+    data = {"paragraphs": [astuple(paragraph) for paragraph in paragraphs], "zoom": 0}
     _mount(document, page, passage, links, data, [[]] * len(links))
 
 
@@ -190,8 +192,8 @@ def draw_text(
     paragraphs: Sequence[TextParagraph], label: str, language: str, links: Sequence[DocumentPlace], key: str
 ) -> None:
     """Draw paragraphs of a document's language with links to places."""
-    named = [{"label": _("Open this place"), "address": address_of(one), "boxes": []} for one in links]
-    data = {"paragraphs": [astuple(one) for one in paragraphs], "zoom": 0, "target": "", "links": named}
+    named = [{"label": _("Open this place"), "address": address_of(link), "boxes": []} for link in links]
+    data = {"paragraphs": [astuple(paragraph) for paragraph in paragraphs], "zoom": 0, "target": "", "links": named}
     _view(
         key=key,
         data=data | {"label": label, "language": language},
@@ -230,4 +232,4 @@ def _mount(
 
 
 def _boxes(text: PagedText, page: int, span: Span) -> list[Box]:
-    return [one.box for one in regions(text.page_lines(page), *span)]
+    return [region.box for region in regions(text.page_lines(page), *span)]

@@ -29,15 +29,15 @@ def draw_places(places: Sequence[PlaceLink], label: str, key: str, *, beside: bo
         "beside": beside,
         "places": [
             {
-                "address": address_of(one.place),
-                "words": [list(piece) for piece in one.words],
-                "language": one.language,
-                "note": one.note,
-                "depth": one.depth,
-                "current": one.current,
+                "address": address_of(place.place),
+                "words": [list(piece) for piece in place.words],
+                "language": place.language,
+                "note": place.note,
+                "depth": place.depth,
+                "current": place.current,
             }
-            for one in places
+            for place in places
         ],
     }
-    targets = [one.place for one in places]
+    targets = [place.place for place in places]
     _list(key=key, data=data, on_followed_change=partial(followed, key, targets))

@@ -69,7 +69,7 @@ def edit_question(question: AnswerQuestion | None, words: str = "") -> None:
 
 def _draw_passages(before: AnswerQuestion, id: str) -> tuple[Quote, ...]:
     """Draw the passages that answer, each with its document and quote, and return those with words."""
-    titles = {one.file: one.shown_title for one in resources.engine().collection.documents()}
+    titles = {document.file: document.shown_title for document in resources.engine().collection.documents()}
     known = [*titles, *dict.fromkeys(quote.document for quote in before.passages if quote.document not in titles)]
     count_key = f"passages {id}"
     count: int = st.session_state.setdefault(count_key, max(len(before.passages), 1))

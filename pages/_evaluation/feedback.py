@@ -44,16 +44,16 @@ def draw_feedback() -> None:
             return
         shown = _draw_filter(found)
         most: int = st.session_state.setdefault(_MOST, _SHOWN)
-        for one in shown[:most]:
-            with st.container(border=True, key=f"rating {one.conversation} {one.asked}"):
-                _draw_rating(one)
+        for answer in shown[:most]:
+            with st.container(border=True, key=f"rating {answer.conversation} {answer.asked}"):
+                _draw_rating(answer)
         if len(shown) > most:
             label = _("Show more ratings ({n})").format(n=number(len(shown) - most))
             draw_more(_MOST, label, most + _SHOWN)
 
 
 def _draw_filter(found: Sequence[RatedAnswer]) -> list[RatedAnswer]:
-    good = sum(one.rating.good for one in found)
+    good = sum(answer.rating.good for answer in found)
     counts = {"all": len(found), "good": good, "bad": len(found) - good}
     with st.container(horizontal=True, vertical_alignment="center"):
         chosen = st.segmented_control(
@@ -65,34 +65,34 @@ def _draw_filter(found: Sequence[RatedAnswer]) -> list[RatedAnswer]:
             required=True,
             label_visibility="collapsed",
         )
-        shown = [one for one in found if chosen == "all" or one.rating.good == (chosen == "good")]
+        shown = [answer for answer in found if chosen == "all" or answer.rating.good == (chosen == "good")]
         draw_download(_("Export CSV"), lambda: exported_feedback(shown), "feedback.csv", "export feedback")
     return shown
 
 
-def _draw_rating(one: RatedAnswer) -> None:
-    key = f"{one.conversation} {one.asked}"
-    sign = ":green[:material/thumb_up:]" if one.rating.good else ":red[:material/thumb_down:]"
-    st.markdown(f"{sign} **{escape(one.question)}**")
-    if one.rating.reason:
-        st.markdown(quoted(escape(one.rating.reason)))
-    if one.reply is not None and not one.is_open:
-        _draw_reply(one.reply)
+def _draw_rating(answer: RatedAnswer) -> None:
+    key = f"{answer.conversation} {answer.asked}"
+    sign = ":green[:material/thumb_up:]" if answer.rating.good else ":red[:material/thumb_down:]"
+    st.markdown(f"{sign} **{escape(answer.question)}**")
+    if answer.rating.reason:
+        st.markdown(quoted(escape(answer.rating.reason)))
+    if answer.reply is not None and not answer.is_open:
+        _draw_reply(answer.reply)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(moment(one.asked), width="content")
-        if one.by:
-            st.caption(_(":material/person: Rated by {name}").format(name=escape(one.by)), width="content")
-        if one.is_open:
+        st.caption(moment(answer.asked), width="content")
+        if answer.by:
+            st.caption(_(":material/person: Rated by {name}").format(name=escape(answer.by)), width="content")
+        if answer.is_open:
             st.page_link(
                 "pages/ask.py",
                 label=_("Open the answer"),
                 icon=":material/forum:",
-                query_params={"conversation": one.conversation, "asked": one.asked},
+                query_params={"conversation": answer.conversation, "asked": answer.asked},
             )
-        if draw_kept(one.conversation, one.asked, key):
+        if draw_kept(answer.conversation, answer.asked, key):
             return
-        if one.rating.good and (one.cites or one.refused):
-            draw_keeping(one.conversation, one.asked, key, refused=one.refused)
+        if answer.rating.good and (answer.cites or answer.refused):
+            draw_keeping(answer.conversation, answer.asked, key, refused=answer.refused)
         elif act_button(
             "put_question",
             _("Write a test question"),
@@ -101,7 +101,7 @@ def _draw_rating(one: RatedAnswer) -> None:
             type="tertiary",
             help=_("With the passage that should have been cited; the passages of this answer are not copied."),
         ):
-            edit_question(None, one.question)
+            edit_question(None, answer.question)
 
 
 def _draw_reply(reply: Reply) -> None:

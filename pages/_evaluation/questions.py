@@ -60,7 +60,9 @@ def draw_questions() -> None:
 def describe_filter(wanted: Filter) -> str:
     """Return a filter in words, "" for none."""
     parts = (
-        _("{name}: {value}").format(name=filter_label(name), value=", ".join(display_text(name, one) for one in values))
+        _("{name}: {value}").format(
+            name=filter_label(name), value=", ".join(display_text(name, value) for value in values)
+        )
         for name, values in wanted.items()
     )
     return "; ".join(parts)
@@ -105,13 +107,13 @@ def _draw_import() -> None:
 
 
 def _keep_good() -> None:
-    kept = [one.id for one in keep_good_answers(resources.context())]
+    kept = [answer.id for answer in keep_good_answers(resources.context())]
     told = counted("{n} question kept.", "{n} questions kept.", len(kept))
     keep_way_back(_UNDO, told, lambda: remove_questions(resources.context(), kept))
 
 
 def _draw_list(questions: Sequence[AnswerQuestion]) -> None:
-    files = {one.file: one.document_id for one in resources.engine().collection.documents()}
+    files = {document.file: document.document_id for document in resources.engine().collection.documents()}
     sought = st.text_input(
         _("Find"), key="find question", placeholder=_("Words of a question"), label_visibility="collapsed"
     )

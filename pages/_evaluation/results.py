@@ -67,7 +67,7 @@ def draw_results() -> None:
             st.selectbox(_("Run"), runs, key=f"{_RUN} {runs[0].id}", format_func=describe_run, width=520) or runs[0]
         )
         run = read_test_run(workspace, chosen.id)
-        others = [one for one in runs if one != chosen]
+        others = [summary for summary in runs if summary != chosen]
         other: RunSummary | None = None
         if others:
             other = st.selectbox(
@@ -100,15 +100,15 @@ def _draw_run(run: RecordedRun) -> None:
     rows = run.run.rows
     table = [
         {
-            _("Measure"): shown_name(MEASURES[one.measure]),
-            _("Right"): _("{right} of {total}").format(right=number(one.right), total=number(one.questions)),
-            _("Share"): one.interval.value,
+            _("Measure"): shown_name(MEASURES[share.measure]),
+            _("Right"): _("{right} of {total}").format(right=number(share.right), total=number(share.questions)),
+            _("Share"): share.interval.value,
             _("95% interval"): _("{low} to {high}").format(
-                low=percent(one.interval.low), high=percent(one.interval.high)
+                low=percent(share.interval.low), high=percent(share.interval.high)
             ),
-            _("Meaning"): _(_HELP[one.measure]),
+            _("Meaning"): _(_HELP[share.measure]),
         }
-        for one in shares(rows)
+        for share in shares(rows)
     ]
     alt = _("Share of the test questions that came out right by each measure")
     draw_table(table, f"shares {run.id}", alt, written={_("Share"): percent})
@@ -126,19 +126,21 @@ def _draw_run(run: RecordedRun) -> None:
 
 
 def _draw_judged(run: RecordedRun) -> None:
-    judged = [one for one in run.run.figures if one.group == "all" and one.metric in JUDGED_METRICS]
+    judged = [figure for figure in run.run.figures if figure.group == "all" and figure.metric in JUDGED_METRICS]
     if not judged:
         st.caption(_("Not measured, as no judge was named: {names}.").format(names=judged_names()))
         return
     judge = _("Judged by {name}").format(name=run.run.settings["judge"])
     table = [
         {
-            judge: judged_name(one.metric),
-            _("Questions"): one.questions,
-            _("Mean"): one.mean.value,
-            _("95% interval"): _("{low} to {high}").format(low=number(one.mean.low, 2), high=number(one.mean.high, 2)),
+            judge: judged_name(summary.metric),
+            _("Questions"): summary.questions,
+            _("Mean"): summary.mean.value,
+            _("95% interval"): _("{low} to {high}").format(
+                low=number(summary.mean.low, 2), high=number(summary.mean.high, 2)
+            ),
         }
-        for one in judged
+        for summary in judged
     ]
     written = {_("Mean"): partial(number, decimals=2)}
     draw_table(table, f"judged {run.id}", _("Figures that the judge gave"), written=written)
@@ -228,17 +230,19 @@ def draw_results_of(rows: Sequence[AnswerRow]) -> None:
 
 def draw_changes_of(changes: Sequence[QuestionChange]) -> None:
     """Draw the questions of two runs, each with both answers once it is opened."""
-    for one in changes[: _shown(len(changes))]:
-        was, is_ = shown_name(describe_result(one.before)), shown_name(describe_result(one.after))
+    for change in changes[: _shown(len(changes))]:
+        was, is_ = shown_name(describe_result(change.before)), shown_name(describe_result(change.after))
         results = was if was == is_ else f"{was} → {is_}"
-        title = f"{escape(one.after.question)} · {escape(results)}"
-        with st.expander(title, icon=_SIGNS[one.change], key=f"change {one.after.id}", on_change="rerun") as folded:
+        title = f"{escape(change.after.question)} · {escape(results)}"
+        with st.expander(
+            title, icon=_SIGNS[change.change], key=f"change {change.after.id}", on_change="rerun"
+        ) as folded:
             if folded.open:
-                for column, name, row in zip(st.columns(2), _SIDES, (one.before, one.after), strict=True):
+                for column, name, row in zip(st.columns(2), _SIDES, (change.before, change.after), strict=True):
                     with column:
                         st.caption(f"**{_(name)}** · {shown_name(describe_result(row))}")
                         _draw_answer(row)
-                _draw_expected(one.after)
+                _draw_expected(change.after)
     _draw_rest(len(changes))
 
 

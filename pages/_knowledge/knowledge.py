@@ -104,13 +104,13 @@ def _draw_entries(entries: Sequence[GroundedEntry]) -> None:
             draw_download(_(label), written, name, f"knowledge {suffix}", icon=icon, type="secondary", help=_(help))
     rows = [
         {
-            _("Entry"): one.name,
-            _("Index"): one.index,
-            _("Pages"): ", ".join(dict.fromkeys(str(context.page) for context in one.contexts)),
-            _("Text"): one.text,
-            _("Written by"): _("quotations only") if one.generator == "extractive" else one.generator,
+            _("Entry"): entry.name,
+            _("Index"): entry.index,
+            _("Pages"): ", ".join(dict.fromkeys(str(context.page) for context in entry.contexts)),
+            _("Text"): entry.text,
+            _("Written by"): _("quotations only") if entry.generator == "extractive" else entry.generator,
         }
-        for one in entries
+        for entry in entries
     ]
     draw_table(rows, "grounded entries", _("Entries of the indexes with their texts"))
     chosen = st.selectbox(
@@ -126,14 +126,16 @@ def _draw_entry(entry: GroundedEntry) -> None:
             st.markdown(answer_markdown(entry.text, lambda n: f":green-badge[{n}]"))
         else:
             st.caption(_("The passages say nothing about this entry."))
-        for one in entry.sources:
+        for source in entry.sources:
             cosine = (
                 _("named by the index")
-                if one.cosine is None
-                else _("cosine {value}").format(value=number(one.cosine, 2))
+                if source.cosine is None
+                else _("cosine {value}").format(value=number(source.cosine, 2))
             )
-            st.caption(f":green-badge[{one.n}] {escape(title_place(one.title, one.file, one.page))} · {cosine}")
-            st.markdown(escape_paragraphs(one.text))
+            st.caption(
+                f":green-badge[{source.n}] {escape(title_place(source.title, source.file, source.page))} · {cosine}"
+            )
+            st.markdown(escape_paragraphs(source.text))
         for warning in entry.warnings:
             st.caption(f":material/info: {escape(show(warning))}")
 
@@ -181,13 +183,13 @@ def _draw_preview(path: Path) -> None:
         st.caption(f":material/info: {escape(show(warning))}")
     rows = [
         {
-            _("Term"): one.term,
-            _("Sub-entry"): one.subterm,
-            _("Pages"): ", ".join(map(str, one.pages)),
-            _("See also"): "; ".join(one.see),
-            _("File or meaning"): one.file or one.definition,
+            _("Term"): record.term,
+            _("Sub-entry"): record.subterm,
+            _("Pages"): ", ".join(map(str, record.pages)),
+            _("See also"): "; ".join(record.see),
+            _("File or meaning"): record.file or record.definition,
         }
-        for one in table.records[:_SHOWN]
+        for record in table.records[:_SHOWN]
     ]
     draw_table(rows, "index table preview", _("Terms that would be applied"))
     st.caption(

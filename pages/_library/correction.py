@@ -87,7 +87,7 @@ def draw_correction(documents: Sequence[DocumentRecord]) -> None:
             )
         )
     author = draw_author()
-    key = f"correct {hash(tuple(one.key for one in documents))} {resources.engine().catalog.change()}"
+    key = f"correct {hash(tuple(document.key for document in documents))} {resources.engine().catalog.change()}"
     before, after = _common(described), dict[FieldName, _Values]()
     with st.form(f"{key} form", border=False):
         top = st.container()
@@ -114,15 +114,15 @@ def draw_correction(documents: Sequence[DocumentRecord]) -> None:
         return
     with show_errors():
         changed = _changed(before, after)
-        values = {one.source: changed for one in documents}
+        values = {document.source: changed for document in documents}
         entered = correct(resources.context(), values, author, note) if changed else ()
-        note_done([one.source for one in documents], entered, describe_corrected(entered))
+        note_done([document.source for document in documents], entered, describe_corrected(entered))
         st.rerun()
 
 
 def describe_corrected(entered: Sequence[Correction]) -> str:
     """Return how many values were corrected in how many documents."""
-    documents = len({one.code for one in entered})
+    documents = len({correction.code for correction in entered})
     return counted(
         "{n} value corrected in {documents}.",
         "{n} values corrected in {documents}.",
@@ -133,7 +133,7 @@ def describe_corrected(entered: Sequence[Correction]) -> str:
 
 def _common(described: Sequence[SourceRecord]) -> dict[FieldName, Counter[_Values]]:
     """Return the values of each field that all documents have, each with its number of documents."""
-    shown = [shown_values(one) for one in described]
+    shown = [shown_values(record) for record in described]
     fields = [field for field in ALL_FIELDS if all(field in one for one in shown)]
     return {field: Counter(one[field] for one in shown) for field in fields}
 

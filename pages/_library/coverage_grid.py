@@ -38,7 +38,7 @@ def draw_grid(documents: Sequence[DocumentRecord], wanted: Filter) -> None:
     table = pd.DataFrame(
         [
             {"": _shown(rows, row), _ALL: grid.totals[row]}
-            | {one: grid.counts.get((row, one), 0) for one in grid.columns}
+            | {column: grid.counts.get((row, column), 0) for column in grid.columns}
             for row in grid.rows
         ]
     )
@@ -58,7 +58,7 @@ def draw_grid(documents: Sequence[DocumentRecord], wanted: Filter) -> None:
             # Not pinned: Streamlit writes a column that stays in view in a gray too pale to read.
             "": st.column_config.TextColumn(_called(rows), width=130),
             _ALL: st.column_config.NumberColumn(_("All"), width=60),
-            **{one: st.column_config.NumberColumn(_shown(columns, one), width=85) for one in grid.columns},
+            **{column: st.column_config.NumberColumn(_shown(columns, column), width=85) for column in grid.columns},
         },
         on_select=opened if clickable else "ignore",
         selection_mode="single-cell",

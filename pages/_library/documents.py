@@ -91,7 +91,9 @@ _LETTER, _BESIDE, _WIDEST = 7.6, 20, 240
 
 def columns_in_use() -> list[str]:
     """Return the columns beside the title that were last chosen."""
-    return [one for one in chosen_columns(resources.context(), _DEFAULT) if one in _COLUMNS or one == UNCHECKED]
+    return [
+        column for column in chosen_columns(resources.context(), _DEFAULT) if column in _COLUMNS or column == UNCHECKED
+    ]
 
 
 def draw_columns() -> None:
@@ -121,7 +123,7 @@ def find(documents: Sequence[DocumentRecord], words: str) -> dict[int, tuple[str
     collection = resources.engine().collection
     with st.spinner(_("Searching …")):
         found = find_documents(collection.snapshot(), collection.sparse(), words)
-    return {one.key: found[one.key] for one in documents if one.key in found}
+    return {document.key: found[document.key] for document in documents if document.key in found}
 
 
 def draw_table(
@@ -214,7 +216,7 @@ def _row(
 
 def draw_selection(chosen: Sequence[DocumentRecord], described: Mapping[int, SourceRecord]) -> None:
     """Draw the acts on the selected documents."""
-    unchecked = sum(len(unchecked_fields(described[one.key])) for one in chosen)
+    unchecked = sum(len(unchecked_fields(described[document.key])) for document in chosen)
     with st.container(horizontal=True, vertical_alignment="center", key="library selection"):
         hint = _(":small[Select rows to correct, ask or delete them.]")
         selected = counted("**{n} selected**", "**{n} selected**", len(chosen))
@@ -225,9 +227,9 @@ def draw_selection(chosen: Sequence[DocumentRecord], described: Mapping[int, Sou
         label = counted("Agree with {n} value", "Agree with {n} values", unchecked) if unchecked else _("Agree")
         if act_button("agree", label, icon=":material/done_all:", key="agree selected", disabled=not unchecked,
                      help=_("Confirm all values of these documents that were extracted automatically")):  # fmt: skip
-            agree_with([one.source for one in chosen])
+            agree_with([document.source for document in chosen])
         if st.button(_("Ask only these"), icon=":material/forum:", key="ask selected", disabled=none):
-            st.switch_page("pages/ask.py", query_params={DOCUMENT: [one.document_id for one in chosen]})
+            st.switch_page("pages/ask.py", query_params={DOCUMENT: [document.document_id for document in chosen]})
         if act_button(
             "queue_erasure",
             _(":red[Delete]") if chosen else _("Delete"),
@@ -245,12 +247,14 @@ def draw_documents(documents: Sequence[DocumentRecord], total: int) -> None:
     selection.
     """
     found = find(documents, str(st.session_state.get(_WORDS, "")))
-    described = dict(zip((one.key for one in documents), describe_records(resources.context(), documents), strict=True))
+    described = dict(
+        zip((document.key for document in documents), describe_records(resources.context(), documents), strict=True)
+    )
     only = st.session_state.get(_UNCHECKED, False)
     shown = [
-        one
-        for one in documents
-        if (found is None or one.key in found) and (not only or unchecked_fields(described[one.key]))
+        document
+        for document in documents
+        if (found is None or document.key in found) and (not only or unchecked_fields(described[document.key]))
     ]
     with st.container(key="library documents"):
         above = st.container(key="library above")

@@ -21,7 +21,7 @@ _NAMED = 10
 @translated_dialog(to_translate("Delete?"), icon=":material/delete:")
 def confirm_deletion(documents: Sequence[DocumentRecord]) -> None:
     """Draw the documents that would be deleted, what that means, and the two answers."""
-    st.markdown("  \n".join(f"**{escape(one.shown_title)}**" for one in documents[:_NAMED]))
+    st.markdown("  \n".join(f"**{escape(document.shown_title)}**" for document in documents[:_NAMED]))
     if len(documents) > _NAMED:
         st.markdown(counted("and {n} more", "and {n} more", len(documents) - _NAMED))
     st.markdown(
@@ -56,7 +56,7 @@ def confirm_deletion(documents: Sequence[DocumentRecord]) -> None:
 
     def deleted() -> None:
         # By their sources: two documents of one content have the same id.
-        sources = [one.source for one in documents]
+        sources = [document.source for document in documents]
         queue_erasure(resources.context(), sources, author, note, redact=redact, undo_seconds=UNDO_SECONDS)
         open_in_address(DOCUMENT)
 

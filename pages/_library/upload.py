@@ -57,7 +57,11 @@ def _draw_upload() -> None:
 
 def _choose_replaced() -> DocumentRecord | None:
     """Return the document that the file is a new version of; None for a new document."""
-    own = [one for one in resources.engine().collection.documents() if not is_listed(resources.context(), one)]
+    own = [
+        document
+        for document in resources.engine().collection.documents()
+        if not is_listed(resources.context(), document)
+    ]
     return st.selectbox(
         _("New version of"),
         own,

@@ -130,11 +130,13 @@ def _draw_moves(workspace: Path, id: str, entry: NotebookEntry, shown: Sequence[
 
 def _remove(workspace: Path, id: str, entry: NotebookEntry) -> None:
     with show_errors():
-        before = change_notebook(workspace, id, lambda one: without_entry(one, entry.id), resources.person())[0]
+        before = change_notebook(workspace, id, lambda notebook: without_entry(notebook, entry.id), resources.person())[
+            0
+        ]
         place = next((i for i, one in enumerate(before.entries) if one.id == entry.id), len(before.entries))
 
     def back() -> None:
-        change_notebook(workspace, id, lambda one: with_entry(one, entry, place), resources.person())
+        change_notebook(workspace, id, lambda notebook: with_entry(notebook, entry, place), resources.person())
 
     keep_way_back(f"notebook undo {id}", to_translate("Entry removed."), back)
 
@@ -198,10 +200,12 @@ def _draw_references(citations: Sequence[Citation], present: Collection[str]) ->
     """Draw a line for each cited document, with a link to each page if several are cited."""
     lines = []
     for reference in references_of(citations):
-        of = [one for one in citations if one.document_id == reference.document_id]
-        marks = " ".join(_mark(n, [one for one in of if one.n == n], present) for n in reference.numbers)
-        firsts = {one.page: one for one in reversed(of)}
-        links = [f"[{page_place(one.file, page)}]({_address(one)})" for page, one in sorted(firsts.items())]
+        of = [citation for citation in citations if citation.document_id == reference.document_id]
+        marks = " ".join(_mark(n, [citation for citation in of if citation.n == n], present) for n in reference.numbers)
+        firsts = {citation.page: citation for citation in reversed(of)}
+        links = [
+            f"[{page_place(citation.file, page)}]({_address(citation)})" for page, citation in sorted(firsts.items())
+        ]
         pages = " · ".join(links) if len(links) > 1 and reference.document_id in present else ""
         lines.append(" · ".join(filter(None, (f"{marks} {escape(reference.describe(WORDING))}", pages))))
     st.caption("  \n".join(lines))

@@ -43,8 +43,8 @@ def draw_people() -> None:
         found = list_people(resources.context())
         if not found:
             st.caption(_("Nobody has logged in yet."))
-        for one in found:
-            _draw_one(one)
+        for person in found:
+            _draw_one(person)
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.text_input(_("Email address of a new person"), key=_ADDRESS, max_chars=200, width=340)
             st.selectbox(_("Role"), ROLES, key=_ROLE, format_func=_role_name, width=160)
@@ -56,22 +56,22 @@ def _role_name(role: str) -> str:
     return shown_name(role).capitalize()
 
 
-def _draw_one(one: Person) -> None:
+def _draw_one(person: Person) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(escape(one.name), width=340)
-        key = f"role of {one.key} was {one.role}"
+        st.markdown(escape(person.name), width=340)
+        key = f"role of {person.key} was {person.role}"
         st.selectbox(
-            _("Role of {name}").format(name=one.name),
+            _("Role of {name}").format(name=person.name),
             ROLES,
-            ROLES.index(one.role),
+            ROLES.index(person.role),
             key=key,
             format_func=_role_name,
             label_visibility="collapsed",
             width=160,
             on_change=when_changed(
                 key,
-                one.role,
-                showing_errors(lambda: set_role(resources.context(), one.key, st.session_state.pop(key))),
+                person.role,
+                showing_errors(lambda: set_role(resources.context(), person.key, st.session_state.pop(key))),
             ),
         )
 
@@ -88,9 +88,9 @@ def _draw_audit() -> None:
         person = st.text_input(_("Person"), key="audit person", max_chars=200, width=240)
         since = st.date_input(_("Since"), None, format=DATE_FORMAT, key="audit since", width=160)
         entries = audit_entries(resources.context(), person=person, since=since.isoformat() if since else "")
-        actions = sorted({_action(one.act) for one in entries})
+        actions = sorted({_action(entry.act) for entry in entries})
         chosen = st.selectbox(_("Action"), actions, None, key="audit act", placeholder=_("Any"), width=240)
-        shown = [one for one in entries if chosen in (None, _action(one.act))]
+        shown = [entry for entry in entries if chosen in (None, _action(entry.act))]
         written = partial(exported_audit, resources.context(), shown)
         draw_download(_("Export as CSV"), written, "audit.csv", "audit export", type="secondary")
     if len(shown) > _MOST:
@@ -101,7 +101,7 @@ def _draw_audit() -> None:
     if shown:
         # Else a long list of codes would push the note out of sight.
         narrow = {_(_ON): st.column_config.TextColumn(width=230)}
-        rows = [_row(one) for one in shown[:_MOST]]
+        rows = [_row(entry) for entry in shown[:_MOST]]
         draw_table(rows, "audit", _("Changes to the collection, newest first"), columns=narrow)
 
 

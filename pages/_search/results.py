@@ -102,7 +102,9 @@ def _draw_documents(engine: Engine, found: FoundPassages, first: int) -> None:
     # Documents of which all passages are asked for, in the search that is open.
     opened = st.session_state.get(_opened_key(), set())
     shown = [group.matches if group.document.key in opened else group.matches[:_PASSAGES] for group in groups]
-    passages = {one.match.key: one for one in read_passages(engine, found, [one for some in shown for one in some])}
+    passages = {
+        passage.match.key: passage for passage in read_passages(engine, found, [one for some in shown for one in some])
+    }
     for group, matches in zip(groups, shown, strict=True):
         read = [passages[match.key] for match in matches if match.key in passages]
         if read:
@@ -168,7 +170,7 @@ def _draw_refusal(engine: Engine, found: FoundPassages) -> None:
     obstacles = excluding_facets(engine, query)
     st.info(escape(describe_refusal(obstacles, found, WORDING)), icon=":material/search_off:")
     with st.container(horizontal=True):
-        for name in [one.name for one in obstacles] or query.wanted:
+        for name in [obstacle.name for obstacle in obstacles] or query.wanted:
             _draw_drop(query, name, _("Remove {filter}").format(filter=_named(name, query.wanted[name])))
         if query.words_only:
             st.caption(_("Passages that are close in meaning are left out: clear “All words only” to see them."))

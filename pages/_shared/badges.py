@@ -45,10 +45,10 @@ _FOREIGN_SHARES: Mapping[Tier, str] = {
 def badges(of: Metadata | ShownSource) -> str:
     """Return the markdown of a document's facets, a badge for each."""
     level = display_text("geographical_level", of.geographical_level)
-    countries = [display_text("country", one) for one in of.countries]
+    countries = [display_text("country", country) for country in of.countries]
     where = ", ".join(countries) if of.geographical_level == "National" and countries else level
     language = display_text("language", of.language) if of.language else ""
-    hazards = [display_text("hazard", one) for one in of.hazards]
+    hazards = [display_text("hazard", hazard) for hazard in of.hazards]
     values = [str(of.year or ""), *hazards, where, language, display_text("document_type", of.document_type)]
     return " ".join(f":gray-badge[{escape(value)}]" for value in values if value)
 

@@ -139,7 +139,7 @@ def _follow_address(place: str, facets: Facets) -> None:
     left_out = {
         name: missing
         for name, values in offered.items()
-        if (missing := tuple(one for one in values if one not in facets.get(name, {})))
+        if (missing := tuple(value for value in values if value not in facets.get(name, {})))
     }
     st.session_state[_key(place, "left out")] = left_out, chosen_filter(place, facets)
 
@@ -150,7 +150,7 @@ def _draw_left_out(place: str, facets: Facets) -> None:
     left_out, others = st.session_state.get(_key(place, "left out"), ({}, None))
     if left_out and others == chosen_filter(place, facets):
         named = (
-            named_values(filter_label(name), ", ".join(display_text(name, one) for one in values))
+            named_values(filter_label(name), ", ".join(display_text(name, value) for value in values))
             for name, values in left_out.items()
         )
         said = _("No document has what the link asks for, and it was left out: {values}.")
@@ -243,7 +243,7 @@ WORDING = Wording(
 
 def document_titles(ids: Iterable[str]) -> list[str]:
     """Return the titles of documents by their ids; of one that has left the collection its id."""
-    known = {one.document_id: one.shown_title for one in resources.engine().collection.documents()}
+    known = {document.document_id: document.shown_title for document in resources.engine().collection.documents()}
     return [known.get(id, id) for id in ids]
 
 

@@ -203,11 +203,11 @@ def _draw_sources(job: Job, now: Progress) -> None:
         _("Sources of this phase"), icon=":material/list_alt:", key=f"sources of {job.id}", on_change="rerun"
     ) as folded:
         if folded.open:
-            titles = {one.code: one.shown_title for one in resources.store().sources()}
+            titles = {source.code: source.shown_title for source in resources.store().sources()}
             found = running_sources(now, resources.store().latest(_EVENTS), titles, job.started)
             rows = [
-                {_("Source"): one.code, _("Title"): one.title, _("State"): shown_name(one.state.capitalize())}
-                for one in found
+                {_("Source"): source.code, _("Title"): source.title, _("State"): shown_name(source.state.capitalize())}
+                for source in found
             ]
             draw_table(rows, f"running {job.id}", _("Sources of the phase: done, now, waiting"))
 
@@ -227,7 +227,7 @@ def _value(name: str, value: str) -> str:
     if name != "document":
         return display_text(name, value)
     documents = resources.engine().collection.documents()
-    return next((one.shown_title for one in documents if one.source == value), Path(value).name)
+    return next((document.shown_title for document in documents if document.source == value), Path(value).name)
 
 
 def _draw_finished(job: Job) -> None:
@@ -304,7 +304,7 @@ def _ending(job: Job) -> str:
     if job.kind != "add" or not job.results:
         return shown_name(job.status)
     statuses = [str(result["status"]) for result in job.results]
-    told = ", ".join(_files_ended(one, statuses.count(one)) for one in dict.fromkeys(statuses))
+    told = ", ".join(_files_ended(statuse, statuses.count(statuse)) for statuse in dict.fromkeys(statuses))
     return f"{shown_name(job.status)}; {told}" if job.status == "cancelled" else told
 
 
@@ -326,9 +326,9 @@ def _files_ended(status: str, n: int) -> str:
 def _draw_notes(job: Job) -> None:
     """Draw why files were not added, or what to know of them, as sentences."""
     notes = [
-        _("**{file}**: {note}").format(file=escape(Path(str(one["path"])).name), note=escape(show(one["reason"])))
-        for one in job.results
-        if one["reason"]
+        _("**{file}**: {note}").format(file=escape(Path(str(result["path"])).name), note=escape(show(result["reason"])))
+        for result in job.results
+        if result["reason"]
     ]
     for note in notes[:_NOTES]:
         st.caption(note)

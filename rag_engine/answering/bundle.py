@@ -117,7 +117,9 @@ def bundle_of(
     """Return the bundle of an answer; warnings lose the paths of this machine."""
 
     def without_machine(given: Iterable[Message]) -> tuple[Message, ...]:
-        return tuple(Message(change_texts(one, lambda text: shareable(text, config))) for one in dict.fromkeys(given))
+        return tuple(
+            Message(change_texts(message, lambda text: shareable(text, config))) for message in dict.fromkeys(given)
+        )
 
     plan, found = answer.evidence.plan, answer.evidence
     read = [*found.hits, *(source.hits[0] for source in found.sources if source.index_context)]
@@ -181,9 +183,9 @@ def _contents(path: Path) -> dict[str, bytes]:
             raise InputError(f"{path} has {path.stat().st_size:,} bytes and {_NOT_OURS}.", help=_CURE)
         with zipfile.ZipFile(path) as archive:
             listed = archive.infolist()
-            if sorted(one.filename for one in listed) != sorted(_MEMBERS):
+            if sorted(member.filename for member in listed) != sorted(_MEMBERS):
                 raise InputError(f"{path} {_NOT_OURS}: it holds other files.", help=_CURE)
-            return {one.filename: _member(path, archive, one) for one in listed}
+            return {member.filename: _member(path, archive, member) for member in listed}
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}.", help=_CURE) from error
     # A password is a RuntimeError, an unknown compression a NotImplementedError, which is one too.
@@ -311,13 +313,13 @@ def _prompt(kept: AnswerBundle, now: AnswerBundle) -> Iterator[str]:
 def _model(kept: AnswerBundle, now: AnswerBundle) -> Iterator[str]:
     values = [
         {
-            "answer by": one.answer.generator,
-            "language model": one.circumstances.model,
-            "digest": one.circumstances.model_digest,
-            "digest of the judge": one.circumstances.judge_digest,
-            "encoder": one.circumstances.encoder,
+            "answer by": bundle.answer.generator,
+            "language model": bundle.circumstances.model,
+            "digest": bundle.circumstances.model_digest,
+            "digest of the judge": bundle.circumstances.judge_digest,
+            "encoder": bundle.circumstances.encoder,
         }
-        for one in (kept, now)
+        for bundle in (kept, now)
     ]
     return _fields("", *values)
 
@@ -332,7 +334,9 @@ def _index(kept: AnswerBundle, now: AnswerBundle) -> Iterator[str]:
 
 def _answer(kept: AnswerBundle, now: AnswerBundle) -> Iterator[str]:
     before, after = kept.answer, now.answer
-    values = [{"status": one.status, "text": one.text, "quotations": one.quotations} for one in (before, after)]
+    values = [
+        {"status": answer.status, "text": answer.text, "quotations": answer.quotations} for answer in (before, after)
+    ]
     yield from _fields("", *values)
     cited, cited_now = _places(before), _places(after)
     yield from (f"not cited any more: {place}" for place in cited if place not in cited_now)
@@ -343,7 +347,10 @@ def _answer(kept: AnswerBundle, now: AnswerBundle) -> Iterator[str]:
 
 def _places(answer: KeptAnswer) -> list[str]:
     """Return the place and the quote of each citation."""
-    return [f"[Source {one.n}] {one.file}, page {one.page}: {_shown(one.quote)}" for one in answer.citations]
+    return [
+        f"[Source {citation.n}] {citation.file}, page {citation.page}: {_shown(citation.quote)}"
+        for citation in answer.citations
+    ]
 
 
 def _fields(prefix: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
@@ -369,4 +376,4 @@ def _shown(value: Any) -> str:
 
 def answer_differs(differences: Collection[ReplayDifference]) -> bool:
     """Return whether the answer itself is another."""
-    return any(one.part == "answer" for one in differences)
+    return any(difference.part == "answer" for difference in differences)

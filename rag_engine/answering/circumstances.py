@@ -97,7 +97,7 @@ def package_versions() -> dict[str, str]:
 def _code_digest() -> str:
     data = (file for pattern in ("*.toml", "*.json", "*.jsonl", "reader/*") for file in DATA.glob(pattern))
     files = (*(ROOT / "rag_engine").rglob("*.py"), *data)
-    return digest_of([(one.name, hashlib.sha256(one.read_bytes()).hexdigest()) for one in sorted(files)])[:12]
+    return digest_of([(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in sorted(files)])[:12]
 
 
 def digest_of(value: object) -> str:

@@ -226,7 +226,7 @@ def _with_quotations(given: Answer, absent: str, tools: WritingTools, after: Lit
 
 def _notes(evidence: Evidence, citations: Sequence[Citation]) -> str:
     """Return the additions to an answer: open parts, and the index entries of its citations."""
-    language, cited = evidence.plan.language, {one.n for one in citations}
+    language, cited = evidence.plan.language, {citation.n for citation in citations}
     listed = [source for source in evidence.sources if source.n in cited and source.listed]
     return "\n\n".join(
         filter(
@@ -307,7 +307,7 @@ def fit_sources(sources: Sequence[Source], room: int, count_tokens: Callable[[st
     which an index leads stay if they take at most an eighth of the room.
     """
     contexts, saved = _fitting_contexts(sources, int(room * _CONTEXT_SHARE), count_tokens)
-    kept, taken = _fit_in_order([one for one in sources if not one.index_context], room - saved, count_tokens)
+    kept, taken = _fit_in_order([source for source in sources if not source.index_context], room - saved, count_tokens)
     return [*kept, *contexts], taken + saved
 
 

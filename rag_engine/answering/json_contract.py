@@ -62,7 +62,9 @@ def structured_json(answer: StructuredAnswer) -> Json:
     return {
         "status": answer.status,
         "answer": _values(answer.entities) | {answer.list_name: records},
-        "references": [reference_json(one) for one in references_of(record.citation for record in answer.records)],
+        "references": [
+            reference_json(reference) for reference in references_of(record.citation for record in answer.records)
+        ],
         "generator": answer.generator,
         "evidence": _sources_json(answer.evidence),
         "plan": plan_json(answer.evidence.plan),
@@ -204,7 +206,10 @@ def document_json(record: DocumentRecord) -> Json:
 
 
 def _values(attributes: Sequence[Attribute]) -> Json:
-    return {one.name: list(one.value) if isinstance(one.value, tuple) else one.value for one in attributes}
+    return {
+        attribute.name: list(attribute.value) if isinstance(attribute.value, tuple) else attribute.value
+        for attribute in attributes
+    }
 
 
 def _named(document: DocumentRecord) -> Json:

@@ -87,9 +87,9 @@ def _rows(found: Iterable[Region]) -> list[Region]:
     return rows
 
 
-def _adjacent(one: Box, other: Box) -> bool:
+def _adjacent(box: Box, other: Box) -> bool:
     """Return whether two boxes share a row with at most a letter's width between them."""
-    height = min(one.y1 - one.y0, other.y1 - other.y0)
-    shared = min(one.y1, other.y1) - max(one.y0, other.y0)
-    gap = max(one.x0, other.x0) - min(one.x1, other.x1)
+    height = min(box.y1 - box.y0, other.y1 - other.y0)
+    shared = min(box.y1, other.y1) - max(box.y0, other.y0)
+    gap = max(box.x0, other.x0) - min(box.x1, other.x1)
     return shared >= 0.5 * height and gap <= height

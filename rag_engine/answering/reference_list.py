@@ -47,7 +47,7 @@ class CitedDocument:
 
         Of a file without pages the sections are named instead.
         """
-        headings = ", ".join(f"“{one}”" for one in self.sections)
+        headings = ", ".join(f"“{section}”" for section in self.sections)
         place = pages_text(self.file, self.pages, words) if page_kind(self.file) else headings
         known = (self.authority, self.title, str(self.year or ""), place)
         return ", ".join(filter(None, (*known, licence_text(self.licence, words))))

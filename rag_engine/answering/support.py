@@ -129,9 +129,9 @@ def assess(
     warnings: list[Message] = []
     judge = models.judge
     held = hold_against(text, language, sources, embedder=embedder, calibration=models.calibration)
-    found = [_support(one, language) for one in held]
+    found = [_support(sentence, language) for sentence in held]
     asked: SupportJudge | None = None
-    if judge and any(one.passage for one in held):
+    if judge and any(sentence.passage for sentence in held):
         asked = SupportJudge(judge.name)
         try:
             found = _judged(found, held, judge.reach())
@@ -208,7 +208,7 @@ def _support(held: HeldSentence, language: str) -> SentenceSupport:
 
 def _judged(found: Sequence[SentenceSupport], held: Sequence[HeldSentence], judge: Generator) -> list[SentenceSupport]:
     """Return the labels of a judge, asked once for all sentences; BackendError when it leaves one out."""
-    asked = [(one.sentence.text, one.passage.text) for one in held if one.passage]
+    asked = [(sentence.sentence.text, sentence.passage.text) for sentence in held if sentence.passage]
     reply = judge.complete_json(SUPPORT_RULES, support_message(asked), SUPPORT_SCHEMA, seconds=_JUDGE_SECONDS)
     listed = reply.get("labels")
     labels = [label for label in listed if label in LABELS] if isinstance(listed, list) else []
@@ -221,8 +221,8 @@ def _judged(found: Sequence[SentenceSupport], held: Sequence[HeldSentence], judg
         )
     remaining = iter(labels)
     judged = []
-    for own, one in zip(found, held, strict=True):
-        label = next(remaining) if one.passage else own.label
+    for own, sentence in zip(found, held, strict=True):
+        label = next(remaining) if sentence.passage else own.label
         same = label == own.label
         judged.append(own if same else replace(own, label=label, reasons=(f"judged {label} by {judge.name}",)))
     return judged
@@ -311,23 +311,23 @@ def hold_against(
     sentences = answer_sentences(text, language)
     given = {source.n: source for source in sources}
     cited = {
-        one: [n for n in one.numbers if n in given] or list(given)
-        for one in sentences
-        if not states_nothing(one.text, language)
+        sentence: [n for n in sentence.numbers if n in given] or list(given)
+        for sentence in sentences
+        if not states_nothing(sentence.text, language)
     }
     if not cited or not given:
-        return [HeldSentence(one, None) for one in sentences]
-    asked = {n: [one.text for one, numbers in cited.items() if n in numbers] for n in given}
+        return [HeldSentence(sentence, None) for sentence in sentences]
+    asked = {n: [sentence.text for sentence, numbers in cited.items() if n in numbers] for n in given}
     read = _read_sources([given[n] for n in given if asked[n]], asked, embedder)
-    queries = dict(zip(cited, embedder.encode_queries([one.text for one in cited]), strict=True))
+    queries = dict(zip(cited, embedder.encode_queries([sentence.text for sentence in cited]), strict=True))
     return [
         HeldSentence(
-            one,
-            _nearest(one.text, language, queries[one], [read[n] for n in cited[one]], calibration)
-            if one in cited
+            sentence,
+            _nearest(sentence.text, language, queries[sentence], [read[n] for n in cited[sentence]], calibration)
+            if sentence in cited
             else None,
         )
-        for one in sentences
+        for sentence in sentences
     ]
 
 
@@ -352,19 +352,20 @@ def _nearest(
 
     They come with the facts of all its sources.
     """
-    facts = reduce(or_, (one.facts for one in sources), StatedFacts())
+    facts = reduce(or_, (source.facts for source in sources), StatedFacts())
     best: tuple[float, CitedPassage] | None = None
     wanted = words(sentence)
-    for one in sources:
-        written = one.source.document.metadata.language
+    for source in sources:
+        written = source.source.document.metadata.language
         scale = languages_of(language, written)
-        similar = {span: calibration.similarity(float(v @ query), scale) for span, v in one.vectors.items()}
+        similar = {span: calibration.similarity(float(v @ query), scale) for span, v in source.vectors.items()}
         scores = {
-            span: value + shared_words(words(one.source.text[slice(*span)]), wanted) for span, value in similar.items()
+            span: value + shared_words(words(source.source.text[slice(*span)]), wanted)
+            for span, value in similar.items()
         }
         part = sorted(sorted(scores, key=lambda span: -scores[span])[:_PART])
         if part and (best is None or max(scores.values()) > best[0]):
-            text = "\n".join(one.source.text[slice(*span)] for span in part)
+            text = "\n".join(source.source.text[slice(*span)] for span in part)
             passage = CitedPassage(text, written, facts, max(similar[span] for span in part))
             best = max(scores.values()), passage
     return best[1] if best else None
@@ -439,7 +440,7 @@ def facts_of(text: str, language: str) -> StatedFacts:
     scope = find_places(text, load_gazetteer(), language, running=True)
     numbers = quantities(_ENUMERATOR.sub("", text), language)
     return StatedFacts(
-        frozenset(value for one in numbers for value in one.values),
+        frozenset(value for number in numbers for value in number.values),
         tuple(calendar_dates(text, language)),
         frozenset((*scope.countries, *scope.regions)),
         frozenset(_WORD.findall(fold(text))),
@@ -456,7 +457,9 @@ def evidence_for(sentence: str, language: str, passage: CitedPassage) -> Support
     claimed, known = universals(sentence, language), universals(text, passage.language)
     denied, limited = denies(sentence, language), limits(sentence, language)
     return SupportEvidence(
-        numbers=tuple(one.text for one in quantities(sentence, language) if facts.numbers.isdisjoint(one.values)),
+        numbers=tuple(
+            quantity.text for quantity in quantities(sentence, language) if facts.numbers.isdisjoint(quantity.values)
+        ),
         dates=tuple(
             date.text
             for date in calendar_dates(sentence, language)

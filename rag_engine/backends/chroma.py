@@ -73,8 +73,8 @@ class ChromaIndex:
                     documents=list(texts[some]),
                     # None removes a value that was there before.
                     metadatas=[
-                        {name: None if value in ("", []) else value for name, value in one.items()}
-                        for one in facets[some]
+                        {name: None if value in ("", []) else value for name, value in facet.items()}
+                        for facet in facets[some]
                     ],
                 )
 

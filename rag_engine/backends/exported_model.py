@@ -82,17 +82,17 @@ class ExportedModel:
         return (self._tokenizer.read_pairs if paired else self._tokenizer.read)(texts, self._settings.max_tokens)
 
     def _computed(self, read: Sequence[TokenizedText]) -> Iterator[tuple[list[int], Vectors]]:
-        for rows in batches([len(one.ids) for one in read], self._batch_tokens):
+        for rows in batches([len(text.ids) for text in read], self._batch_tokens):
             yield rows, self._compute(self._padded([read[row] for row in rows]))
 
     def _padded(self, read: Sequence[TokenizedText]) -> dict[str, TokenIds]:
         # The runtimes prepare kernels for every new shape; multiples of eight keep the shapes few.
-        shape = (len(read), -(-max(len(one.ids) for one in read) // 8) * 8)
+        shape = (len(read), -(-max(len(text.ids) for text in read) // 8) * 8)
         ids = np.full(shape, self._settings.padding_id, dtype=np.int64)
         mask, types = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-        for row, one in enumerate(read):
-            count = len(one.ids)
-            ids[row, :count], mask[row, :count], types[row, :count] = one.ids, 1, one.types
+        for row, text in enumerate(read):
+            count = len(text.ids)
+            ids[row, :count], mask[row, :count], types[row, :count] = text.ids, 1, text.types
         arrays = zip(INPUTS, (ids, mask, types), strict=True)
         return {name: array for name, array in arrays if name in self._settings.inputs}
 

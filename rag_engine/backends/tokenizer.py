@@ -132,7 +132,7 @@ class RustTokenizer:
     def read(self, texts: Sequence[str], limit: int) -> list[TokenizedText]:
         """Return the tokens of each text, at most `limit`."""
         room = limit - self._tokenizer.num_special_tokens_to_add(is_pair=False)
-        return [_tokens(self._tokenizer.post_process(_cut(one, room)), 0) for one in self._encoded(texts)]
+        return [_tokens(self._tokenizer.post_process(_cut(encoding, room)), 0) for encoding in self._encoded(texts)]
 
     def read_pairs(self, pairs: Sequence[tuple[str, str]], limit: int) -> list[TokenizedText]:
         """Return the tokens of each pair, at most `limit`."""

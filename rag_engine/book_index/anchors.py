@@ -182,8 +182,10 @@ class _Places:
 
 def query_cache(found: Iterable[Anchor], extracted: ExtractedText, file: str) -> list[CachedQuery]:
     """Return the anchors of one file with their sentences, white space evened out."""
-    contexts = ((one, " ".join(extracted.text[one.start : one.end].split())) for one in found)
-    return [CachedQuery(one.term, one.subterm, file, one.page, text, one.found) for one, text in contexts]
+    contexts = ((anchor, " ".join(extracted.text[anchor.start : anchor.end].split())) for anchor in found)
+    return [
+        CachedQuery(anchor.term, anchor.subterm, file, anchor.page, text, anchor.found) for anchor, text in contexts
+    ]
 
 
 def to_metadata_json(queries: Iterable[CachedQuery]) -> str:

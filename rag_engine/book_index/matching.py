@@ -186,16 +186,16 @@ class MatchedEntry:
     @property
     def children(self) -> tuple[str, ...]:
         """Ids of the children that it leads to, each once."""
-        return tuple(dict.fromkeys(one.child_id for one in self.passages if one.child_id))
+        return tuple(dict.fromkeys(passage.child_id for passage in self.passages if passage.child_id))
 
     @property
     def pages(self) -> tuple[tuple[str, int], ...]:
         """Its pages as (document id, page), each once."""
-        return tuple(dict.fromkeys((one.document_id, one.page) for one in self.passages))
+        return tuple(dict.fromkeys((passage.document_id, passage.page) for passage in self.passages))
 
     def listing(self, page: int) -> IndexListing:
         """Return the index's reference for one of its pages, or the glossary's if no index lists it."""
-        glossary = all(one.glossary for one in self.passages if one.page == page)
+        glossary = all(passage.glossary for passage in self.passages if passage.page == page)
         return IndexListing(entry_name(self.term, self.subterm), page, self.via, glossary)
 
 
@@ -216,8 +216,8 @@ class IndexTerms:
 
     def __init__(self, listed: Iterable[IndexedPassage]) -> None:
         by_language: defaultdict[str, list[IndexedPassage]] = defaultdict(list)
-        for one in listed:
-            by_language[one.language].append(one)
+        for passage in listed:
+            by_language[passage.language].append(passage)
         self._of_language = {language: _Entries(ones, language) for language, ones in by_language.items()}
 
     def match(self, question: str, language: str) -> list[MatchedEntry]:
@@ -242,8 +242,8 @@ class _Entries:
         self._by_head: defaultdict[TermKey, list[_Entry]] = defaultdict(list)
         self._by_sign: defaultdict[str, list[_Entry]] = defaultdict(list)
         self._by_surface: defaultdict[TermKey, list[_Entry]] = defaultdict(list)
-        ordered = sorted(listed, key=lambda one: (one.term, one.subterm))
-        for (term, subterm), group in groupby(ordered, key=lambda one: (one.term, one.subterm)):
+        ordered = sorted(listed, key=lambda passage: (passage.term, passage.subterm))
+        for (term, subterm), group in groupby(ordered, key=lambda passage: (passage.term, passage.subterm)):
             self._add(term, subterm, list(group))
         keys = [*self._by_head, *self._by_surface]
         self._longest = min(_LONGEST_PHRASE, max(map(len, keys), default=0))
@@ -255,8 +255,8 @@ class _Entries:
             subterm,
             forms[0],
             _key(subterm, self._language),
-            tuple(one for one in group if one.page),
-            tuple(dict.fromkeys(name for one in group for name in one.see)),
+            tuple(passage for passage in group if passage.page),
+            tuple(dict.fromkeys(name for passage in group for name in passage.see)),
         )
         if is_symbolic(term) and len(term.split()) == 1:
             # Questions write a command or sign as the index does; they do not ask for a bare sign.

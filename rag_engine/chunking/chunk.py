@@ -96,8 +96,8 @@ def _whole(text: str, language: str, title: str, blocks: Sequence[Block], sizes:
     whole = parents_of(text, [(0, len(text))], sentence_spans(text, language), sizes)
     sections = section_chunks(text, language, title=title, blocks=blocks, config=sizes)
     if len(whole) == len(sections) == 1:
-        one = sections[0]
-        return [replace(whole[0], act=one.act, section=one.section, headings=one.headings, depth=one.depth)]
+        parent = sections[0]
+        return [replace(whole[0], act=parent.act, section=parent.section, headings=parent.headings, depth=parent.depth)]
     return whole
 
 

@@ -155,7 +155,7 @@ def _level(words: str, block: Block, stack: Sequence[_HeadingLevel], body: float
     if label["letter"]:
         letter = label["letter"]
         # "I." is the first of I, II, III unless it follows "H.".
-        follows = any(one.style == "letter" and ord(one.numbers[0]) == ord(letter) - 1 for one in stack)
+        follows = any(level.style == "letter" and ord(level.numbers[0]) == ord(letter) - 1 for level in stack)
         if letter in _ROMAN_LETTERS and not follows:
             return _HeadingLevel(words, size, "roman", (letter,))
         return _HeadingLevel(words, size, "letter" if letter.isupper() else "small letter", (letter,))

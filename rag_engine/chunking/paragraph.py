@@ -62,11 +62,13 @@ def paragraph_chunks(
 
 def _passages(text: str, found: Sequence[Title]) -> Iterator[_Passage]:
     """Yield the text before the first title, then each title with the text before the next."""
-    starts = [*(one.start for one in found), len(text)]
+    starts = [*(title.start for title in found), len(text)]
     if text[: starts[0]].strip():
         yield _Passage(0, starts[0], ())
-    for one, beyond in zip(found, starts[1:], strict=True):
-        yield _Passage(one.start, beyond, one.path, untold=not text[one.end : beyond].strip(), told_from=one.end)
+    for title, beyond in zip(found, starts[1:], strict=True):
+        yield _Passage(
+            title.start, beyond, title.path, untold=not text[title.end : beyond].strip(), told_from=title.end
+        )
 
 
 def _told(passages: Iterator[_Passage], config: ChunkSizes) -> Iterator[_Passage]:

@@ -121,4 +121,4 @@ def _open_to_all(path: Path) -> bool:
     if not real.exists():
         return True
     folders = [*([real] if real.is_dir() else []), *real.parents]
-    return bool(real.stat().st_mode & stat.S_IROTH) and all(one.stat().st_mode & stat.S_IXOTH for one in folders)
+    return bool(real.stat().st_mode & stat.S_IROTH) and all(folder.stat().st_mode & stat.S_IXOTH for folder in folders)

@@ -185,7 +185,9 @@ def merge_evidence(memory: WorkingMemory, steps: Sequence[ControllerStep], *, se
         first,
         hits=tuple(source.hits[0] for source in sources if not source.index_context),
         sources=sources,
-        warnings=tuple(dict.fromkeys((*chain.from_iterable(one.warnings for one in found), *memory.warnings))),
+        warnings=tuple(
+            dict.fromkeys((*chain.from_iterable(evidence.warnings for evidence in found), *memory.warnings))
+        ),
         seconds={**first.seconds, "controller": seconds, "retrieval": first.seconds.get("retrieval", 0.0) + seconds},
         steps=tuple(steps),
         gaps=tuple(
@@ -214,8 +216,11 @@ def _rankings(memory: WorkingMemory) -> list[list[Place]]:
     rankings: list[list[Place]] = []
     for number in range(len(memory.sub_questions)):
         own = [place_of(source) for query in memory.issued if query.about == number for source in query.found.sources]
-        said = sorted((one for one in memory.propositions if one.about == number), key=lambda one: -one.support)
-        rankings.append(list(dict.fromkeys((*own, *(one.place for one in said)))))
+        said = sorted(
+            (proposition for proposition in memory.propositions if proposition.about == number),
+            key=lambda proposition: -proposition.support,
+        )
+        rankings.append(list(dict.fromkeys((*own, *(proposition.place for proposition in said)))))
     return rankings
 
 
@@ -237,7 +242,7 @@ def _hits(memory: WorkingMemory) -> dict[Place, tuple[Hit, ...]]:
 def reflect(memory: WorkingMemory, config: ControllerConfig) -> WorkingMemory:
     """Return the memory with the state of every sub-question and the confidence that follows from them."""
     states = tuple(
-        state_of([one for one in memory.propositions if one.about == number], config)
+        state_of([proposition for proposition in memory.propositions if proposition.about == number], config)
         for number in range(len(memory.sub_questions))
     )
     return replace(memory, states=states, confidence=confidence(states, config))
@@ -251,7 +256,7 @@ def state_of(propositions: Sequence[Proposition], config: ControllerConfig) -> S
     >>> state_of([], ControllerConfig())
     'open'
     """
-    supporting = [one for one in propositions if one.support >= config.least_support]
+    supporting = [proposition for proposition in propositions if proposition.support >= config.least_support]
     if not supporting:
         return "open"
     return "contradicted" if any(disagree(*pair) for pair in combinations(supporting, 2)) else "covered"
@@ -270,18 +275,18 @@ def confidence(states: Sequence[SubQuestionState], config: ControllerConfig) -> 
     return config.coverage_weight * supported / len(states) + config.agreement_weight * agreement
 
 
-def disagree(one: Proposition, other: Proposition) -> bool:
+def disagree(proposition: Proposition, other: Proposition) -> bool:
     """Return whether two statements on the same matter differ in a number or a negation.
 
     They must come from different documents in one language. Only their words are compared, so a paraphrase counts as
     another matter.
     """
-    if one.document_id == other.document_id or one.language != other.language:
+    if proposition.document_id == other.document_id or proposition.language != other.language:
         return False
-    if shared_words(_matter(one.text), _matter(other.text)) < _SAME_MATTER:
+    if shared_words(_matter(proposition.text), _matter(other.text)) < _SAME_MATTER:
         return False
-    numbers = set(_NUMBER.findall(one.text)), set(_NUMBER.findall(other.text))
-    return (all(numbers) and numbers[0].isdisjoint(numbers[1])) or _negated(one) != _negated(other)
+    numbers = set(_NUMBER.findall(proposition.text)), set(_NUMBER.findall(other.text))
+    return (all(numbers) and numbers[0].isdisjoint(numbers[1])) or _negated(proposition) != _negated(other)
 
 
 def choose_gap(memory: WorkingMemory) -> tuple[int, str] | None:

@@ -69,26 +69,29 @@ class SentenceReader:
     def __call__(self, asked: Sequence[tuple[int, SubQuestion]], sources: Sequence[Source]) -> StatementReading:
         """Return for each sub-question the best statement of each of the likeliest sources that may answer it."""
         chosen = [
-            (number, one, source, spans)
-            for number, one in asked
-            for source, spans in _limited(one, self._eligible(one, sources))
+            (number, question, source, spans)
+            for number, question in asked
+            for source, spans in _limited(question, self._eligible(question, sources))
         ]
         self._encode([(source, spans) for _, _, source, spans in chosen])
-        texts = [one.text for _, one in asked]
+        texts = [question.text for _, question in asked]
         queries = dict(zip(texts, self._embedder.encode_queries(texts), strict=True)) if chosen else {}
-        found = (self._best(number, one, source, spans, queries[one.text]) for number, one, source, spans in chosen)
+        found = (
+            self._best(number, question, source, spans, queries[question.text])
+            for number, question, source, spans in chosen
+        )
         return StatementReading(tuple(found))
 
-    def _eligible(self, one: SubQuestion, sources: Sequence[Source]) -> list[Source]:
+    def _eligible(self, question: SubQuestion, sources: Sequence[Source]) -> list[Source]:
         """Return the sources that are about the section, the year and the country that the sub-question names."""
-        if one.sections:
-            labelled = [source for source in sources if normal_label(source.section) in one.sections]
+        if question.sections:
+            labelled = [source for source in sources if normal_label(source.section) in question.sections]
             named = [source for source in labelled if any(hit.named for hit in source.hits)]
             sources = named or labelled
-        if one.years:
-            sources = [source for source in sources if any(year in said(source) for year in one.years)]
-        if one.scope.countries:
-            sources = [source for source in sources if not is_elsewhere(source, one.scope, self._gazetteer)]
+        if question.years:
+            sources = [source for source in sources if any(year in said(source) for year in question.years)]
+        if question.scope.countries:
+            sources = [source for source in sources if not is_elsewhere(source, question.scope, self._gazetteer)]
         return list(sources)
 
     def _encode(self, chosen: Sequence[tuple[Source, Sequence[Span]]]) -> None:
@@ -103,7 +106,7 @@ class SentenceReader:
             self._vectors |= dict(zip(new, self._embedder.encode_passages(list(new.values())), strict=True))
 
     def _best(
-        self, number: int, one: SubQuestion, source: Source, spans: Sequence[Span], query: NDArray[np.float32]
+        self, number: int, question: SubQuestion, source: Source, spans: Sequence[Span], query: NDArray[np.float32]
     ) -> Proposition:
         """Return the statement of the source that supports the sub-question best."""
         written = source.document.metadata.language
@@ -111,7 +114,7 @@ class SentenceReader:
 
         def support(span: Span) -> float:
             cosine = float(self._vectors[place, span] @ query)
-            return self._similarity(cosine, one.language, written) + _WORDS * _share(one, source, span)
+            return self._similarity(cosine, question.language, written) + _WORDS * _share(question, source, span)
 
         scores = [support(span) for span in spans]
         start, end = spans[int(np.argmax(scores))]
@@ -127,10 +130,10 @@ class SentenceReader:
         )
 
 
-def _limited(one: SubQuestion, sources: Sequence[Source]) -> list[tuple[Source, list[Span]]]:
+def _limited(question: SubQuestion, sources: Sequence[Source]) -> list[tuple[Source, list[Span]]]:
     """Return the best sources with sentences to encode, as many as may be encoded for one sub-question."""
-    chosen = [(source, spans) for source in sources if (spans := _promising(one, source))]
-    wanted = words(one.text)
+    chosen = [(source, spans) for source in sources if (spans := _promising(question, source))]
+    wanted = words(question.text)
 
     def promise(pair: tuple[Source, list[Span]]) -> float:
         return max(shared_words(wanted, words(pair[0].text[slice(*span)])) for span in pair[1])
@@ -139,12 +142,12 @@ def _limited(one: SubQuestion, sources: Sequence[Source]) -> list[tuple[Source, 
     return sorted(chosen, key=promise, reverse=True)[: _MOST_SENTENCES // _OF_ONE]
 
 
-def _promising(one: SubQuestion, source: Source) -> list[Span]:
+def _promising(question: SubQuestion, source: Source) -> list[Span]:
     """Return the sentences that share most words with the sub-question.
 
     Among equal sentences, a sentence of a better hit comes first.
     """
-    wanted = words(one.text)
+    wanted = words(question.text)
 
     def promise(span: Span) -> tuple[float, int]:
         start, end = source.start + span[0], source.start + span[1]
@@ -156,16 +159,16 @@ def _promising(one: SubQuestion, source: Source) -> list[Span]:
     return sorted(long_enough, key=promise, reverse=True)[:_OF_ONE]
 
 
-def _share(one: SubQuestion, source: Source, span: Span) -> float:
+def _share(question: SubQuestion, source: Source, span: Span) -> float:
     """Return the share of the sub-question's terms in a sentence and the names of its place.
 
     The names are title, act and headings.
     """
-    terms = set(analyse(one.text, one.language))
+    terms = set(analyse(question.text, question.language))
     metadata = source.document.metadata
     named = " ".join((metadata.title, source.act, source.section, *source.headings, source.text[slice(*span)]))
-    share = len(terms.intersection(analyse(named, one.language))) / len(terms) if terms else 0.0
-    return share if metadata.language == one.language and terms else max(share, _FOREIGN)
+    share = len(terms.intersection(analyse(named, question.language))) / len(terms) if terms else 0.0
+    return share if metadata.language == question.language and terms else max(share, _FOREIGN)
 
 
 class ModelReader:
@@ -197,14 +200,16 @@ class ModelReader:
     def _read(self, asked: Sequence[tuple[int, SubQuestion]], sources: Sequence[Source]) -> list[Proposition]:
         """Return the propositions of one reply; BackendError if it is not a list of them."""
         passages = [_excerpt(source) for source in sources]
-        message = prompts.proposition_message([(number + 1, one.text) for number, one in asked], passages)
+        message = prompts.proposition_message([(number + 1, question.text) for number, question in asked], passages)
         reply = self._generator.complete_json(
             prompts.PROPOSITION_RULES, message, prompts.PROPOSITION_SCHEMA, seconds=self._seconds
         )
         listed = reply.get("propositions")
         if not isinstance(listed, list):
             raise BackendError("the model's reply has no list of propositions.")
-        return [one for item in listed for one in _checked(item, {number for number, _ in asked}, sources)]
+        return [
+            proposition for item in listed for proposition in _checked(item, {number for number, _ in asked}, sources)
+        ]
 
 
 def _excerpt(source: Source) -> str:

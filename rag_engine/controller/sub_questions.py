@@ -139,7 +139,7 @@ def named_labels(text: str, language: str) -> tuple[str, ...]:
     >>> named_labels("Compare Article 5 and Article 9.", "en")
     ('article 5', 'article 9')
     """
-    return tuple(dict.fromkeys(normal_label(one.label) for one in named_sections(text, language)))
+    return tuple(dict.fromkeys(normal_label(section.label) for section in named_sections(text, language)))
 
 
 def _splits(language: str, words: PartWords, gazetteer: Gazetteer) -> tuple[PartSplit, ...]:
@@ -148,7 +148,7 @@ def _splits(language: str, words: PartWords, gazetteer: Gazetteer) -> tuple[Part
         lambda text: _clauses(text, words),
         lambda text: _sections(text, language, words),
         lambda text: _alike(text, _places(text, gazetteer, language), words),
-        lambda text: _alike(text, [_Item(*one.span(), one.group()) for one in YEAR.finditer(text)], words),
+        lambda text: _alike(text, [_Item(*match.span(), match.group()) for match in YEAR.finditer(text)], words),
         lambda text: _alike(text, _names(text, language, words), words),
         lambda text: _repeated(text, words.prepositions, words),
         lambda text: _repeated(text, (words.determiner,), words, after=words.prepositions),
@@ -193,15 +193,15 @@ def _asking(text: str, cuts: Sequence[re.Match[str]], words: PartWords) -> list[
 
 def _sections(text: str, language: str, words: PartWords) -> list[str]:
     """Give each named section a separate question."""
-    references = [one for one in named_sections(text, language) if not one.document]
-    if len({one.label for one in references}) < 2:
+    references = [section for section in named_sections(text, language) if not section.document]
+    if len({reference.label for reference in references}) < 2:
         return [text]
-    gaps = [text[one.end : other.start] for one, other in pairwise(references)]
+    gaps = [text[reference.end : other.start] for reference, other in pairwise(references)]
     if all(words.gap.fullmatch(gap) for gap in gaps):
         start, end = references[0].start, references[-1].end
-        return [text[:start] + _label(text, one, references) + text[end:] for one in references]
+        return [text[:start] + _label(text, reference, references) + text[end:] for reference in references]
     # Sections of different acts: each with the words up to the one that joins the next.
-    cuts = [list(words.join.finditer(text, one.end, other.start)) for one, other in pairwise(references)]
+    cuts = [list(words.join.finditer(text, reference.end, other.start)) for reference, other in pairwise(references)]
     if not all(cuts):
         return [text]
     first = references[0].start
@@ -231,7 +231,7 @@ def _names(text: str, language: str, words: PartWords) -> list[_Item]:
     """
     if language == "de" or words.undivided.search(text):
         return []
-    names = [_Item(*one.span(), fold(one.group())) for one in _NAME.finditer(text) if one.start() > 1]
+    names = [_Item(*match.span(), fold(match.group())) for match in _NAME.finditer(text) if match.start() > 1]
     return [] if _is_one_name(text, names, words) else names
 
 
@@ -275,7 +275,9 @@ def _repeated(
             cuts.pop()
         if not cuts:
             continue
-        heads = [one for one in opener.finditer(text, 0, cuts[0].start()) if not _follows(text, one.start(), after)]
+        heads = [
+            match for match in opener.finditer(text, 0, cuts[0].start()) if not _follows(text, match.start(), after)
+        ]
         if not heads:
             continue
         head = heads[-1].start()
@@ -311,7 +313,7 @@ def _listed(text: str, language: str, words: PartWords) -> list[str]:
 def _follows(text: str, position: int, patterns: Sequence[re.Pattern[str]]) -> bool:
     """Return whether the word before a position is one of these."""
     before = re.search(r"[\w'’]+\s*$", text[:position])
-    return before is not None and any(one.fullmatch(before.group().strip()) for one in patterns)
+    return before is not None and any(pattern.fullmatch(before.group().strip()) for pattern in patterns)
 
 
 def _word_of(cut: re.Match[str]) -> str:
@@ -372,7 +374,7 @@ def part_words(language: str) -> PartWords | None:
         gap=_compile(rf"(?:\s*[,;]\s*(?:{joins}\s+)?|\s+{joins}\s+)(?:(?:{openers})\s*){{0,3}}(?:[\w'’]{{1,6}}\s+)?"),
         asks=_compile(rf"(?<!\w)(?:{'|'.join(table['asks'])})(?!\w)" if anywhere else asks),
         anywhere=anywhere,
-        prepositions=tuple(_compile(rf"(?<![\w'’]){one}") for one in prepositions),
+        prepositions=tuple(_compile(rf"(?<![\w'’]){preposition}") for preposition in prepositions),
         determiner=_compile(rf"(?<![\w'’]){_any_of(table['determiners'])}"),
         undivided=_compile(rf"(?<!\w){_any_of(table['undivided'])}"),
         auxiliaries=tuple(_compile(_any_of([word])) for word in table.get("auxiliaries", ())),

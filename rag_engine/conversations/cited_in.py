@@ -38,6 +38,6 @@ def citing_turns(workspace: Path, document_id: str, person: Person = LOCAL) -> t
             continue
         for turn in conversation.turns if conversation else ():
             citations = turn.reply.citations if turn.reply else ()
-            if cited := tuple(one for one in citations if one.document_id == document_id):
+            if cited := tuple(citation for citation in citations if citation.document_id == document_id):
                 found.append(CitingTurn(id, turn.question, turn.asked, cited))
     return tuple(sorted(found, key=lambda turn: turn.asked, reverse=True))

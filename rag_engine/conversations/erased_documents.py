@@ -42,13 +42,13 @@ def erased_since(workspace: Path, moment: str) -> list[ErasedDocument]:
     """Return the documents that were erased at a moment (ISO, UTC) or later."""
     with reading(workspace) as connection:
         erased = map(_CODEC.validate_json, bodies(connection, _KIND).values())
-        return [one for one in erased if one.when >= moment]
+        return [document for document in erased if document.when >= moment]
 
 
 def without_erased(workspace: Path, reply: Reply, asked: str) -> Reply:
     """Return the reply to a question of that moment without the documents that were erased since."""
-    for one in erased_since(workspace, asked):
-        reply = without_document(reply, one.document_id, redact=one.redact)
+    for document in erased_since(workspace, asked):
+        reply = without_document(reply, document.document_id, redact=document.redact)
     return reply
 
 
@@ -56,17 +56,21 @@ def without_document(reply: Reply, document_id: str, *, redact: bool) -> Reply:
     """Return a reply without a document's passages and title, and to `redact` without its quotes."""
     # Warnings name documents, as one whose passages fitted into no model.
     names = {f"“{one.title}”" for one in reply.sources if one.document_id == document_id}
-    reply = replace(reply, warnings=tuple(one for one in reply.warnings if not any(name in one for name in names)))
+    reply = replace(
+        reply, warnings=tuple(warning for warning in reply.warnings if not any(name in warning for name in names))
+    )
     quotes = (*reply.citations, *(record.citation for record in reply.records))
-    cited = {one.n for one in quotes if one.document_id == document_id}
+    cited = {citation.n for citation in quotes if citation.document_id == document_id}
     found = any(source.document_id == document_id for source in reply.sources)
     kept: list[ShownSource] = []
     for source in reply.sources:
-        linked = tuple(one for one in source.linked if one.document_id != document_id)
+        linked = tuple(link for link in source.linked if link.document_id != document_id)
         if source.document_id != document_id:
             kept.append(replace(source, linked=linked))
         elif source.n in cited and not redact:
-            mine = sorted({(one.start, one.end, one.quote) for one in quotes if one.n == source.n})
+            mine = sorted(
+                {(citation.start, citation.end, citation.quote) for citation in quotes if citation.n == source.n}
+            )
             span = (mine[0][0], mine[-1][1])
             text = " … ".join(quote for _, _, quote in mine)
             kept.append(replace(source, text=text, start=span[0], end=span[1], passage=span, linked=linked))

@@ -58,11 +58,16 @@ def rated_answers(workspace: Path, person: Person = LOCAL) -> tuple[RatedAnswer,
             elif admin:
                 # In conversations of others only ratings that they share with admins count.
                 found += [
-                    replace(one, by=one.rating.shared_by, is_open=bool(shared_by), title=one.title if shared_by else "")
-                    for one in rated
-                    if one.rating.shared_by
+                    replace(
+                        answer,
+                        by=answer.rating.shared_by,
+                        is_open=bool(shared_by),
+                        title=answer.title if shared_by else "",
+                    )
+                    for answer in rated
+                    if answer.rating.shared_by
                 ]
-    return tuple(sorted(found, key=lambda one: one.asked, reverse=True))
+    return tuple(sorted(found, key=lambda answer: answer.asked, reverse=True))
 
 
 # As in the list of conversations: one is parsed again only when it has changed.

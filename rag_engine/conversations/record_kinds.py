@@ -179,7 +179,7 @@ class RecordKind(Generic[AnyRecord]):
         wanted = short_name(name)
         if not wanted:
             raise InputError("The name is empty.", help="Give one.")
-        taken = (one.name.casefold() for one in others if one.id != own and one.owner == owner)
+        taken = (record.name.casefold() for record in others if record.id != own and record.owner == owner)
         if wanted.casefold() in taken:
             raise InputError("The name {wanted!r} is taken already.", help="Choose another name.", wanted=wanted)
         return wanted

@@ -79,8 +79,8 @@ def _cancelled(text: str, evidence: Evidence | None) -> Reply:
     # For each sentence and source it names, chosen by words in common alone.
     sources = {source.n: source for source in evidence.sources}
     sentences = answer_sentences(shown, evidence.plan.language)
-    found = [_nearest(one.text, sources[n]) for one in sentences for n in one.numbers]
-    citations = tuple({(one.n, one.start): one for one in found}.values())
+    found = [_nearest(sentence.text, sources[n]) for sentence in sentences for n in sentence.numbers]
+    citations = tuple({(citation.n, citation.start): citation for citation in found}.values())
     return reply_of(Answer("answered", shown, citations, evidence, "", (warning,)))
 
 

@@ -215,7 +215,9 @@ def exchanges(conversation: Conversation) -> tuple[Exchange, ...]:
     A question that was rewritten comes in its rewritten form.
     """
     return tuple(
-        Exchange(turn.rewritten or turn.question, tuple(dict.fromkeys(one.title for one in turn.reply.citations)))
+        Exchange(
+            turn.rewritten or turn.question, tuple(dict.fromkeys(citation.title for citation in turn.reply.citations))
+        )
         for turn in conversation.turns
         if turn.reply is not None
     )
@@ -265,7 +267,7 @@ def shared_turn(workspace: Path, id: str, asked: str, person: Person) -> Turn | 
     """Return the turn that was asked at a time, if an admin may see it for its shared rating."""
     found = CONVERSATIONS.read_any(workspace, id) if person.has_role("admin") else None
     turns = found.turns if found else ()
-    return next((one for one in turns if one.asked == asked and one.rating and one.rating.shared_by), None)
+    return next((turn for turn in turns if turn.asked == asked and turn.rating and turn.rating.shared_by), None)
 
 
 def _change_rating(
@@ -277,7 +279,9 @@ def _change_rating(
         person,
         lambda now: replace(
             now,
-            turns=tuple(replace(one, rating=change(one.rating)) if one.asked == asked else one for one in now.turns),
+            turns=tuple(
+                replace(turn, rating=change(turn.rating)) if turn.asked == asked else turn for turn in now.turns
+            ),
         ),
     )
 
@@ -326,4 +330,8 @@ def forget_in_conversations(workspace: Path, document_id: str, file: str, *, red
 
     with writing(workspace):
         note_erased(workspace, document_id, file, redact=redact)
-        CONVERSATIONS.change_all(workspace, document_id, lambda one: replace(one, turns=tuple(map(forget, one.turns))))
+        CONVERSATIONS.change_all(
+            workspace,
+            document_id,
+            lambda conversation: replace(conversation, turns=tuple(map(forget, conversation.turns))),
+        )

@@ -56,7 +56,7 @@ CONFIGURATIONS = tuple(configurations_of("retrieval"))
 
 def chosen_of(configurations: Sequence[Configuration], names: Sequence[str]) -> list[Configuration]:
     """Return the named configurations in the order of the names, all of them without a name."""
-    known = {one.name: one for one in configurations}
+    known = {configuration.name: configuration for configuration in configurations}
     for name in names:
         if name not in known:
             raise InputError(f"There is no configuration {name!r}.", help=f"Use {', '.join(known)}.")
@@ -77,8 +77,8 @@ def by_chunking(
 ) -> Mapping[ChunkingConfig, list[Configuration]]:
     """Return the configurations by their chunking: those that chunk alike share one collection."""
     groups: dict[ChunkingConfig, list[Configuration]] = {}
-    for one in configurations:
-        groups.setdefault(one.applied(config).chunking, []).append(one)
+    for configuration in configurations:
+        groups.setdefault(configuration.applied(config).chunking, []).append(configuration)
     return groups
 
 

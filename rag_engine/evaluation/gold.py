@@ -55,7 +55,7 @@ def read_gold(path: Path, split: Split) -> tuple[GoldQuestion, ...]:
             line.field("kind", missing=""),
             line.field("split", missing=""),
         )
-    chosen = tuple(one for one in questions.values() if split == "all" or one.split in ("", split))
+    chosen = tuple(question for question in questions.values() if split == "all" or question.split in ("", split))
     if not chosen:
         raise InputError(f"{path} has no question of the split {split!r}.", help="Use dev, heldout or all.")
     return chosen

@@ -85,7 +85,7 @@ def measure(
         if run is not None:
             run(query.id, ranking)
     progress(len(queries), len(queries), name)
-    metrics = {metric: np.array([one[metric] for one in scores]) for metric in METRICS}
+    metrics = {metric: np.array([score[metric] for score in scores]) for metric in METRICS}
     return Measured(name, metrics, np.array(milliseconds))
 
 

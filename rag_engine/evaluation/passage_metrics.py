@@ -76,7 +76,7 @@ def score_passages(
     precision = len(matched) / len(read) if read else 0.0
     recall = max((len(read & whole) / len(whole) for whole in wholes if whole), default=0.0)
     answering = [passage for alternative in ideal for passage in alternative if passage]
-    holding = (any(len(one & passage) >= _FOUND * len(passage) for passage in answering) for one in tokens)
+    holding = (any(len(token & passage) >= _FOUND * len(passage) for passage in answering) for token in tokens)
     first = next((rank for rank, holds in enumerate(holding, start=1) if holds), None)
     return PassageScore(
         precision=precision,

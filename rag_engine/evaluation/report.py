@@ -79,7 +79,13 @@ def machine(*packages: str) -> str:
 def markdown_table(rows: Sequence[ReportRow], metrics: Sequence[str], differences: Sequence[str]) -> str:
     """Return the rows as Markdown: each figure with its interval, then some differences with their p."""
     baseline = next((row.name for row in rows if not row.versus), "")
-    columns = ("configuration", "questions", "n", *metrics, *(f"{one} against {baseline}" for one in differences))
+    columns = (
+        "configuration",
+        "questions",
+        "n",
+        *metrics,
+        *(f"{difference} against {baseline}" for difference in differences),
+    )
     lines = [_line(columns), _line(["---"] * len(columns))]
     for row in rows:
         figures = [_figure(row, metric) for metric in metrics]

@@ -66,12 +66,12 @@ def run_passages(
             children = [c for key in collection.names for c in collection.engine.catalog.document_children(key)]
             parents = {child.parent.key: child.parent.end - child.parent.start for child in children}
             reader = cached_loader(collection.engine.retrievers().reranker)
-            for one in together:
+            for configuration in together:
                 warned: Counter[str] = Counter()
                 # With a floor a configuration that finds less would be the more precise one.
-                search = searching(retrieve, collection, one, warned, reader, similarity_floor=0.0)
-                measured = _measured(one.name, questions, ideal, words, search, progress)
-                found[one.name] = PassageFigures(
+                search = searching(retrieve, collection, configuration, warned, reader, similarity_floor=0.0)
+                measured = _measured(configuration.name, questions, ideal, words, search, progress)
+                found[configuration.name] = PassageFigures(
                     measured=measured,
                     parents=len(parents),
                     children=len(children),
@@ -84,7 +84,7 @@ def run_passages(
                         for warning, count in warned.items()
                     ),
                 )
-    return tuple(found[one.name] for one in configurations)
+    return tuple(found[configuration.name] for configuration in configurations)
 
 
 def subsets(questions: Sequence[GoldQuestion]) -> Mapping[str, list[bool]]:
@@ -92,9 +92,9 @@ def subsets(questions: Sequence[GoldQuestion]) -> Mapping[str, list[bool]]:
 
     They are all questions, those whose answer is in another language, and each kind.
     """
-    groups = {"all": [True] * len(questions), "cross-lingual": [one.cross_lingual for one in questions]}
-    for kind in sorted({one.kind for one in questions if one.kind}):
-        groups[kind] = [one.kind == kind for one in questions]
+    groups = {"all": [True] * len(questions), "cross-lingual": [question.cross_lingual for question in questions]}
+    for kind in sorted({question.kind for question in questions if question.kind}):
+        groups[kind] = [question.kind == kind for question in questions]
     return {name: chosen for name, chosen in groups.items() if any(chosen)}
 
 

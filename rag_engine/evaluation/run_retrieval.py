@@ -86,30 +86,34 @@ def run_retrieval(
     messages: list[list[str]] = [[] for _ in datasets]
     index_seconds = encode_seconds = 0.0
 
-    def ask(one: Configuration, rank: RankDocuments, warned: Counter[str]) -> None:
+    def ask(configuration: Configuration, rank: RankDocuments, warned: Counter[str]) -> None:
         for place, dataset in enumerate(datasets):
-            file = runs and runs / f"{dataset.name}.{one.name}.run"
-            with writing_run(file, one.name) if file else nullcontext() as writer:
-                measured[place][one.name] = measure(one.name, dataset, rank, progress=progress, run=writer)
-            messages[place] += [f"{one.name}: {warning} ({count} searches)" for warning, count in warned.items()]
+            file = runs and runs / f"{dataset.name}.{configuration.name}.run"
+            with writing_run(file, configuration.name) if file else nullcontext() as writer:
+                measured[place][configuration.name] = measure(
+                    configuration.name, dataset, rank, progress=progress, run=writer
+                )
+            messages[place] += [
+                f"{configuration.name}: {warning} ({count} searches)" for warning, count in warned.items()
+            ]
             warned.clear()
 
-    for one in configurations:
-        if one.whole_documents:
-            ask(one, whole_documents(corpus, one), Counter())
-    asked = [one for one in configurations if not one.whole_documents]
+    for configuration in configurations:
+        if configuration.whole_documents:
+            ask(configuration, whole_documents(corpus, configuration), Counter())
+    asked = [configuration for configuration in configurations if not configuration.whole_documents]
     for chunking, together in by_chunking(asked, config).items():
         with indexed(documents, replace(config, chunking=chunking), cached, progress) as collection:
             index_seconds += collection.index_seconds
             encode_seconds += collection.encode_seconds
             reader = None if times else cached_loader(collection.engine.retrievers().reranker)
-            for one in together:
+            for configuration in together:
                 warned: Counter[str] = Counter()
-                ask(one, ranker(collection, one, warned, reranker=reader), warned)
+                ask(configuration, ranker(collection, configuration, warned, reranker=reader), warned)
     return tuple(
         RetrievalReport(
             replace(dataset, warnings=(*dataset.warnings, *map(Message, messages[place]))),
-            tuple(measured[place][one.name] for one in configurations),
+            tuple(measured[place][configuration.name] for configuration in configurations),
             index_seconds,
             encode_seconds,
             _query_encode_ms(dataset, embedder),

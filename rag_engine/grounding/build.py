@@ -178,12 +178,12 @@ class _Builder:
         queries = self._embedder.encode_queries(cached_queries(entry, contexts))
         evidence = entry_evidence(entry, contexts, queries, self._view, self._index_pages)
         fingerprint = digest_of(
-            [VERSION, [[one.document.document_id, one.start, one.text] for one in evidence.sources]]
+            [VERSION, [[source.document.document_id, source.start, source.text] for source in evidence.sources]]
         )
         if before is not None and before.fingerprint == fingerprint:
             # The same passages; a document may be described in another way.
-            documents = {one.document.document_id: one.document for one in evidence.sources}
-            sources = tuple(_described(one, documents[one.document_id]) for one in before.entry.sources)
+            documents = {source.document.document_id: source.document for source in evidence.sources}
+            sources = tuple(_described(source, documents[source.document_id]) for source in before.entry.sources)
             return Grounding(replace(before.entry, sources=sources), basis, fingerprint)
         return Grounding(self._written(entry, contexts, evidence), basis, fingerprint)
 
@@ -198,10 +198,12 @@ class _Builder:
                 raise BackendError(answer.text)
             # Nothing can be quoted, as of a page of code; the warnings of the answer say so.
             status = "insufficient_evidence"
-        quotes = tuple(GroundedQuote(one.n, one.page, " ".join(one.quote.split())) for one in answer.citations)
+        quotes = tuple(
+            GroundedQuote(citation.n, citation.page, " ".join(citation.quote.split())) for citation in answer.citations
+        )
         if self._generator is None:
             quotes = quotes[:_QUOTES]
-            text = "\n".join(f"“{one.quote}” [Source {one.n}]" for one in quotes)
+            text = "\n".join(f"“{quote.quote}” [Source {quote.n}]" for quote in quotes)
         return GroundedEntry(
             id=entry.id,
             index=entry.index,
@@ -210,7 +212,7 @@ class _Builder:
             language=entry.language,
             contexts=tuple(
                 GroundedContext(
-                    next(one.n for one in sources if holds(one, place)),
+                    next(source.n for source in sources if holds(source, place)),
                     place.document.file,
                     place.page,
                     " ".join(context.split()),
@@ -291,7 +293,7 @@ def entry_evidence(
     records = view.catalog.children(ranked)
     left_out = {key: frozenset(index_pages.get(key, ())) for key in work}
     read = [records[key] for key in ranked if key in records]
-    best = [one for one in read if not {one.page, one.last_page} <= left_out[one.document_key]][:PASSAGES]
+    best = [child for child in read if not {child.page, child.last_page} <= left_out[child.document_key]][:PASSAGES]
     sources = [
         _passage(n, entry, record, work[record.document_key], cosines[record.key], view)
         for n, record in enumerate(best, start=1)

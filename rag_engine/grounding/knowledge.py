@@ -148,7 +148,7 @@ class KnowledgeBase:
     def entries(self, documents: Mapping[int, DocumentRecord]) -> list[GroundedEntry]:
         """Return the grounded entries of the indexes over the visible documents, in index order."""
         kept = self.groundings()
-        return [kept[one.id].entry for one in index_entries(self._catalog, documents) if one.id in kept]
+        return [kept[entry.id].entry for entry in index_entries(self._catalog, documents) if entry.id in kept]
 
     def keep(self, grounding: Grounding) -> None:
         """Store an entry in place of its former state, unless a document that it quotes has gone."""
@@ -156,7 +156,7 @@ class KnowledgeBase:
         content = _CODEC.dump_json(entry).decode()
         values = {"basis": grounding.basis, "fingerprint": grounding.fingerprint, "content": content}
         documents = dict.fromkeys(source.document_id for source in entry.sources)
-        rows: list[dict[str, object]] = [{"document_id": one, "grounding": entry.id} for one in documents]
+        rows: list[dict[str, object]] = [{"document_id": document, "grounding": entry.id} for document in documents]
         with self._catalog.begin() as connection:
             _remove(connection, [entry.id])
             if not all_active(connection, documents):
@@ -225,13 +225,13 @@ def index_entries(catalog: Catalog, documents: Mapping[int, DocumentRecord]) -> 
     places: defaultdict[tuple[str, str], defaultdict[tuple[str, str], list[EntryPlace]]]
     places = defaultdict(lambda: defaultdict(list))
     for key, document in documents.items():
-        for one in stored_entries(catalog, key):
-            own = one.source in OWN_SOURCES
+        for entry in stored_entries(catalog, key):
+            own = entry.source in OWN_SOURCES
             # A document's index and its glossary are one.
-            index = (OWN_INDEX if own else one.source, document.source if own else "")
-            if one.page:
-                place = EntryPlace(document, one.page, one.start, one.end, one.source == OWN_GLOSSARY)
-                places[index][one.term, one.subterm].append(place)
+            index = (OWN_INDEX if own else entry.source, document.source if own else "")
+            if entry.page:
+                place = EntryPlace(document, entry.page, entry.start, entry.end, entry.source == OWN_GLOSSARY)
+                places[index][entry.term, entry.subterm].append(place)
     found: list[ListedEntry] = []
     for (source, document_source), entries in sorted(places.items()):
         work = {place.document.key: place.document for several in entries.values() for place in several}

@@ -68,7 +68,7 @@ def answer_entry(conversation: str, turn: Turn) -> NotebookEntry:
 def quote_entry(conversation: str, turn: Turn, n: int) -> NotebookEntry:
     """Return the quotations of source `n` in the answer of a turn as an entry."""
     citations = turn.reply.citations if turn.reply else ()
-    return _entry(conversation, turn, quotes=tuple(one for one in citations if one.n == n))
+    return _entry(conversation, turn, quotes=tuple(citation for citation in citations if citation.n == n))
 
 
 def passage_entry(words: str, quote: Citation) -> NotebookEntry:
@@ -90,7 +90,7 @@ def with_entry(notebook: Notebook, entry: NotebookEntry, position: int | None = 
 
 def without_entry(notebook: Notebook, id: str) -> Notebook:
     """Return the notebook without an entry."""
-    return replace(notebook, entries=tuple(one for one in notebook.entries if one.id != id))
+    return replace(notebook, entries=tuple(entry for entry in notebook.entries if entry.id != id))
 
 
 def with_note(notebook: Notebook, id: str, note: str, tags: tuple[str, ...]) -> Notebook:
@@ -110,15 +110,15 @@ def with_note(notebook: Notebook, id: str, note: str, tags: tuple[str, ...]) -> 
                 tag=tag[:LONGEST_NAME],
                 limit=LONGEST_NAME,
             )
-    noted = tuple(replace(one, note=note, tags=tags) if one.id == id else one for one in notebook.entries)
+    noted = tuple(replace(entry, note=note, tags=tags) if entry.id == id else entry for entry in notebook.entries)
     return replace(notebook, entries=noted)
 
 
 def with_entry_moved(notebook: Notebook, id: str, before: str) -> Notebook:
     """Return the notebook with an entry in the place of the entry `before`, which moves on by one."""
-    moved = [one for one in notebook.entries if one.id == id]
-    rest = [one for one in notebook.entries if one.id != id]
-    at = next((i for i, one in enumerate(notebook.entries) if one.id == before), None)
+    moved = [entry for entry in notebook.entries if entry.id == id]
+    rest = [entry for entry in notebook.entries if entry.id != id]
+    at = next((i for i, entry in enumerate(notebook.entries) if entry.id == before), None)
     if not moved or at is None:
         return notebook
     return replace(notebook, entries=(*rest[:at], *moved, *rest[at:]))
@@ -131,10 +131,10 @@ def without_document(notebook: Notebook, document_id: str, asked_before: str = "
     before it are examined.
     """
     entries = (
-        one if asked_before and one.asked > asked_before else _without_document(one, document_id)
-        for one in notebook.entries
+        entry if asked_before and entry.asked > asked_before else _without_document(entry, document_id)
+        for entry in notebook.entries
     )
-    return replace(notebook, entries=tuple(one for one in entries if one.answer or one.quotes or one.note))
+    return replace(notebook, entries=tuple(entry for entry in entries if entry.answer or entry.quotes or entry.note))
 
 
 def read_tags(text: str) -> tuple[str, ...]:
@@ -154,7 +154,7 @@ def _entry(
 
 
 def _without_document(entry: NotebookEntry, document_id: str) -> NotebookEntry:
-    quotes = tuple(one for one in entry.quotes if one.document_id != document_id)
+    quotes = tuple(quote for quote in entry.quotes if quote.document_id != document_id)
     answer = erased_documents.without_document(entry.answer, document_id, redact=True) if entry.answer else None
     return replace(entry, quotes=quotes, answer=answer)
 

@@ -72,7 +72,7 @@ def rename_notebook(workspace: Path, id: str, name: str, person: Person = LOCAL)
 
 def share_notebook(workspace: Path, id: str, person: Person, *, shared: bool) -> None:
     """Share a notebook with everybody under the person's name, or stop sharing it."""
-    change_notebook(workspace, id, lambda one: replace(one, shared_by=person.name if shared else ""), person)
+    change_notebook(workspace, id, lambda notebook: replace(notebook, shared_by=person.name if shared else ""), person)
 
 
 def change_notebook(
@@ -109,8 +109,8 @@ def _without_erased(workspace: Path, notebook: Notebook) -> Notebook:
 
     An entry that was removed before the erasure may be restored after it.
     """
-    for one in erased_since(workspace, min((entry.asked for entry in notebook.entries), default="")):
-        notebook = without_document(notebook, one.document_id, one.when) if one.redact else notebook
+    for document in erased_since(workspace, min((entry.asked for entry in notebook.entries), default="")):
+        notebook = without_document(notebook, document.document_id, document.when) if document.redact else notebook
     return notebook
 
 

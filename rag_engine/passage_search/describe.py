@@ -73,7 +73,7 @@ def describe_refusal(obstacles: Sequence[FilterObstacle], found: FoundPassages, 
         words.message("No passage matches.") if found.allowed else words.message("No document matches your filters.")
     )
     if obstacles:
-        return " ".join((nothing, *(describe_obstacle(one, words) for one in obstacles)))
+        return " ".join((nothing, *(describe_obstacle(obstacle, words) for obstacle in obstacles)))
     if len(found.query.wanted) > 1:
         several = words.message("No single filter is the reason: clear several.")
         return f"{nothing} {several}"

@@ -69,7 +69,7 @@ def example_questions(engine: Engine, language: str) -> tuple[ExampleQuestion, .
     found = find_examples(engine, language)
     with engine.catalog.begin() as connection:
         # Read again: examples in another language may have been found meanwhile.
-        by_language = _kept(engine, change) | {language: [asdict(one) for one in found]}
+        by_language = _kept(engine, change) | {language: [asdict(question) for question in found]}
         text = json.dumps({"change": change, "by language": by_language}, ensure_ascii=False)
         set_state(connection, _KEPT, text)
     return found
@@ -94,9 +94,9 @@ def find_examples(engine: Engine, language: str, only: Collection[str] = ()) -> 
     counts if the first quotation that answers it overlaps the words that it was made from. EncoderError if the
     collection cannot be searched.
     """
-    documents = [one for one in engine.collection.documents() if not only or one.document_id in only]
-    wanted = [one for one in reversed(documents) if one.metadata.language == language]
-    others = _in_turn([one for one in documents if one.metadata.language != language])
+    documents = [document for document in engine.collection.documents() if not only or document.document_id in only]
+    wanted = [document for document in reversed(documents) if document.metadata.language == language]
+    others = _in_turn([document for document in documents if document.metadata.language != language])
     within = {DOCUMENT: tuple(only)} if only else {}
     first = list(islice(_suggesting(engine, wanted), _WANTED if others else _TRIED))
     found = list(islice(_answered(engine, first, within), _SHOWN - 1 if others else _SHOWN))
@@ -131,10 +131,15 @@ def _answered(
 ) -> Iterator[ExampleQuestion]:
     """Yield for each document the first of its questions that the collection answers from it."""
     for document, questions in suggested:
-        for one in questions:
-            cited = _first_citation(engine, one.question, within)
-            if cited and cited.document_id == document.document_id and cited.start < one.end and one.start < cited.end:
-                yield ExampleQuestion(one.question, document.metadata.language, document.document_id)
+        for question in questions:
+            cited = _first_citation(engine, question.question, within)
+            if (
+                cited
+                and cited.document_id == document.document_id
+                and cited.start < question.end
+                and question.start < cited.end
+            ):
+                yield ExampleQuestion(question.question, document.metadata.language, document.document_id)
                 break
 
 
@@ -162,11 +167,11 @@ def candidates(text: str, parents: Iterable[ParentRecord], language: str) -> Ite
     )
     unclear = _patterns(language)[1]
     asked = set()
-    for one in found:
-        fits = len(one.question.split()) in _WORDS and not unclear.search(one.question)
-        if fits and one.question not in asked:
-            asked.add(one.question)
-            yield one
+    for question in found:
+        fits = len(question.question.split()) in _WORDS and not unclear.search(question.question)
+        if fits and question.question not in asked:
+            asked.add(question.question)
+            yield question
 
 
 def _from_sentences(text: str, language: str) -> Iterator[AnsweredQuestion]:

@@ -34,7 +34,7 @@ def excluding_facets(engine: Engine, query: PassageQuery) -> tuple[FilterObstacl
             count := len(find_passages(engine, rest).documents)
         ):
             found.append(FilterObstacle(name, values, count))
-    return tuple(sorted(found, key=lambda one: -one.documents))
+    return tuple(sorted(found, key=lambda obstacle: -obstacle.documents))
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,7 +180,7 @@ def _browsed(snapshot: Snapshot, allowed: Collection[int]) -> tuple[DocumentMatc
     owners, firsts = np.unique(snapshot.owners, return_index=True)
     first = dict(zip(owners.tolist(), snapshot.keys[firsts].tolist(), strict=True))
     records = [snapshot.documents[key] for key in allowed if key in first and key in snapshot.documents]
-    listed = sorted(records, key=lambda one: (_date(one), one.key), reverse=True)
+    listed = sorted(records, key=lambda document: (_date(document), document.key), reverse=True)
     return tuple(
         DocumentMatches(record, (PassageMatch(first[record.key], record, rank_, worded=False),))
         for rank_, record in enumerate(listed, start=1)

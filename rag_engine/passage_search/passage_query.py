@@ -64,7 +64,7 @@ def read_query(parameters: Mapping[str, Sequence[str]]) -> PassageQuery:
     {'country': ('Italy',)}
     """
     words = " ".join(" ".join(parameters.get(_WORDS, ())).split())
-    sort = next((one for one in SORT_ORDERS if one in parameters.get(_SORT, ())), SORT_ORDERS[0])
+    sort = next((order for order in SORT_ORDERS if order in parameters.get(_SORT, ())), SORT_ORDERS[0])
     named = {name: tuple(dict.fromkeys(filter(None, parameters.get(name, ())))) for name in _FILTERS}
     named[filters.AS_OF] = tuple(filter(filters.is_date, named[filters.AS_OF]))
     words_only = _ALL_WORDS in parameters.get(_MATCH, ())

@@ -42,7 +42,7 @@ _KIND = RecordKind("search", Message("saved search"), TypeAdapter(SavedSearch))
 def list_searches(workspace: Path, person: Person = LOCAL) -> list[SavedSearch]:
     """Return a person's saved searches by name; WorkspaceError for a damaged one."""
     found = [_KIND.read(workspace, id, person) for id, _ in _KIND.versions(workspace, person)]
-    return sorted((one for one in found if one), key=lambda one: (one.name.casefold(), one.id))
+    return sorted((search for search in found if search), key=lambda search: (search.name.casefold(), search.id))
 
 
 def find_search(workspace: Path, id: str, person: Person = LOCAL) -> SavedSearch:

@@ -93,7 +93,7 @@ def find_ellipsis(question: str, language: str, gazetteer: Gazetteer) -> Ellipsi
     own = tables.get(language)
     # "O que é" asks in Portuguese; read as Spanish it would begin with "or".
     alone = own is not None and own.asking.search(asked) is not None
-    for patterns in (*filter(None, [own]), *(one for one in tables.values() if one is not own and not alone)):
+    for patterns in (*filter(None, [own]), *(table for table in tables.values() if table is not own and not alone)):
         found = _by_opening(asked, question, patterns, gazetteer)
         if found:
             return found
@@ -105,7 +105,7 @@ def find_ellipsis(question: str, language: str, gazetteer: Gazetteer) -> Ellipsi
 
 def read_place(text: str, patterns: FollowUpPatterns, gazetteer: Gazetteer) -> PlacePhrase | None:
     """Return the place that is the whole text, or None."""
-    mentions = [one for one in place_mentions(text, gazetteer, patterns.language) if not one[0].adjective]
+    mentions = [mention for mention in place_mentions(text, gazetteer, patterns.language) if not mention[0].adjective]
     if not mentions:
         return None
     position = mentions[0][1]

@@ -66,7 +66,7 @@ def rewrite(
     needs nothing. A model's wording is used if it adds no word from outside the conversation and drops none of the
     question's.
     """
-    by_rules = stand_alone([one.question for one in before], question, language, load_gazetteer())
+    by_rules = stand_alone([exchange.question for exchange in before], question, language, load_gazetteer())
     if by_rules is None or len(by_rules) > config.question_characters:
         return None
     ruled = FollowUp(by_rules, "rules")
@@ -76,7 +76,7 @@ def rewrite(
     try:
         reply = generator.complete_json(
             prompts.FOLLOW_UP_RULES,
-            prompts.follow_up_message([(one.question, one.titles[:_TITLES]) for one in shown], question),
+            prompts.follow_up_message([(exchange.question, exchange.titles[:_TITLES]) for exchange in shown], question),
             prompts.FOLLOW_UP_SCHEMA,
             seconds=config.generation.planner_seconds,
         )
@@ -95,7 +95,10 @@ def _checked(reply: object, question: str, before: Sequence[Exchange], language:
     written = " ".join(reply.split()) if isinstance(reply, str) else ""
     if not any(character.isalnum() for character in written):
         raise BackendError("the model wrote no question.")
-    carried = [*(one.question for one in before), *(title for one in before for title in one.titles[:_TITLES])]
+    carried = [
+        *(exchange.question for exchange in before),
+        *(title for exchange in before for title in exchange.titles[:_TITLES]),
+    ]
     longest = len(question) + max(map(len, carried)) + _JOINING
     if len(written) > longest:
         raise BackendError(
@@ -174,7 +177,7 @@ def asked_of(before: str, place: PlacePhrase, patterns: FollowUpPatterns, gazett
     there = _there(place, patterns)
     if not named:
         return _with_complement(before, there, patterns.language) if there else ""
-    alike = [one for one in named if bool(one.countries) == bool(place.countries)]
+    alike = [span for span in named if bool(span.countries) == bool(place.countries)]
     old = (alike or named)[-1]
     if old.adjective:
         return _other_adjective(before, old, place, patterns, gazetteer)

@@ -143,8 +143,14 @@ def _named_scope(named: object, plan: QueryPlan, gazetteer: Gazetteer) -> Geogra
     names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
     given, mentioned = find_places("; ".join(names), gazetteer), find_places(plan.queries[0], gazetteer)
     return GeographicScope(
-        tuple(dict.fromkeys((*plan.scope.countries, *(one for one in given.countries if one in mentioned.countries)))),
-        tuple(dict.fromkeys((*plan.scope.regions, *(one for one in given.regions if one in mentioned.regions)))),
+        tuple(
+            dict.fromkeys(
+                (*plan.scope.countries, *(country for country in given.countries if country in mentioned.countries))
+            )
+        ),
+        tuple(
+            dict.fromkeys((*plan.scope.regions, *(region for region in given.regions if region in mentioned.regions)))
+        ),
     )
 
 

@@ -232,7 +232,7 @@ def _names_of(titles: tuple[str, ...], countries: tuple[str, ...], opening: str)
 def _known() -> tuple[tuple[list[tuple[NameWord, ...]], frozenset[str]], ...]:
     """Return the names of well-known acts and their abbreviations."""
     return tuple(
-        ([_words(one) for one in names], frozenset(fold(short.replace(".", "")).upper() for short in shorts))
+        ([_words(name) for name in names], frozenset(fold(short.replace(".", "")).upper() for short in shorts))
         for names, shorts in load_lexicon().known
     )
 
@@ -240,7 +240,7 @@ def _known() -> tuple[tuple[list[tuple[NameWord, ...]], frozenset[str]], ...]:
 def _widened(word: NameWord) -> NameWord:
     """Return a word of an act's own name with its other descriptions."""
     wider = load_lexicon().wider
-    return replace(word, meanings=word.meanings | {wider[one] for one in word.meanings if one in wider})
+    return replace(word, meanings=word.meanings | {wider[meaning] for meaning in word.meanings if meaning in wider})
 
 
 def _plain(name: str) -> str:

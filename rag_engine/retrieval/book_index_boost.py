@@ -45,9 +45,11 @@ def match_index(index: CollectionIndex, question: str, language: str) -> IndexMa
     passages: defaultdict[int, list[ListedPlace]] = defaultdict(list)
     on_pages: set[int] = set()
     for matched in index.terms.match(question, language):
-        for one in matched.passages:
-            if one.child_id:
-                passages[int(one.child_id)].append(ListedPlace(matched.listing(one.page), one.start, one.end))
+        for passage in matched.passages:
+            if passage.child_id:
+                passages[int(passage.child_id)].append(
+                    ListedPlace(matched.listing(passage.page), passage.start, passage.end)
+                )
         for page in matched.pages:
             on_pages.update(index.on_page.get(page, ()))
     found = {key: tuple(dict.fromkeys(places)) for key, places in passages.items()}

@@ -135,8 +135,8 @@ def _labels(act: Act, label: str) -> Iterator[str]:
     """Yield the labels under which an act may have a section, the most exact first."""
     kind, _, number = label.rpartition(" ")
     kinds = [kind]
-    if kind in _UNITS and not any(one.startswith(f"{kind} ") for one in act.sections):
-        kinds = [one for one in _UNITS if any(known.startswith(f"{one} ") for known in act.sections)]
+    if kind in _UNITS and not any(section.startswith(f"{kind} ") for section in act.sections):
+        kinds = [unit for unit in _UNITS if any(known.startswith(f"{unit} ") for known in act.sections)]
     for one in kinds:
         yield f"{one} {number}"
         yield f"{one} {_POINT.sub('', number)}"

@@ -254,7 +254,7 @@ def _reranked(
         return replace(ranked, warnings=(result.warning,))
     scores = ranked.scores.copy()
     scores[chosen] = result.scores + bonus
-    read = {one.key: score for one, score in zip(best, result.read, strict=True) if score is not None}
+    read = {child.key: score for child, score in zip(best, result.read, strict=True) if score is not None}
     return replace(ranked, reranked=read).by(scores)
 
 

@@ -63,7 +63,7 @@ def retrieve(
         floor=floor if found.queries.size else 0.0,
         keyword_floor=keyword_floor,
     )
-    records = view.catalog.children([one.key for group in admitted.values() for one in group])
+    records = view.catalog.children([candidate.key for group in admitted.values() for candidate in group])
     places = {key: place for place, key in enumerate(keys)}
     linked = linked_passages(
         view.catalog, {parent: documents[group[0].document_key] for parent, group in admitted.items()}
@@ -72,12 +72,12 @@ def retrieve(
     for parent, group in admitted.items():
         # A document that is erased at this moment may be gone from the catalog already.
         hits = tuple(
-            _hit(places[one.key], one, similarity[one.key], records[one.key], ranked, view)
-            for one in group
-            if one.key in records
+            _hit(places[candidate.key], candidate, similarity[candidate.key], records[candidate.key], ranked, view)
+            for candidate in group
+            if candidate.key in records
         )
         if hits:
-            record = next(records[one.key].parent for one in group if one.key in records)
+            record = next(records[candidate.key].parent for candidate in group if candidate.key in records)
             sources.append(_source(len(sources) + 1, record, hits, linked.get(parent, ())))
     worth = [key for key in keys if similarity[key] >= keyword_floor or not found.queries.size]
     sources = [*_with_listings(sources, ranked, view), *_contexts(sources, worth, similarity, ranked, view)]
@@ -89,9 +89,9 @@ def retrieve(
 
 def _with_listings(sources: Sequence[Source], ranked: Ranked, view: CollectionView) -> Iterator[Source]:
     """Yield the sources, each with the entries of an index that lead into it."""
-    places = [(view.snapshot.owner_of(key), one) for key, several in ranked.listed.items() for one in several]
+    places = [(view.snapshot.owner_of(key), place) for key, several in ranked.listed.items() for place in several]
     for source in sources:
-        listed = [one.listing for owner, one in places if _holds(source, owner, one)]
+        listed = [place.listing for owner, place in places if _holds(source, owner, place)]
         yield replace(source, listed=tuple(dict.fromkeys(listed))) if listed else source
 
 

@@ -104,7 +104,9 @@ def read_signals(plan: QueryPlan, pool: CandidatePool, view: CollectionView, wei
         sentence=sentence,
         keyword=np.stack(worded, axis=1) if worded else np.zeros((len(keys), 0)),
         named=named / max(len(found.keywords), 1),
-        same_language=np.array([one == plan.language or not one or not plan.language for one in languages], bool),
+        same_language=np.array(
+            [language == plan.language or not language or not plan.language for language in languages], bool
+        ),
     )
 
 
@@ -175,8 +177,8 @@ def _of_each(baselines: Mapping[str, Baseline], languages: Sequence[str], by_lan
     They are of its language if `by_language` is on, else the average over the languages.
     """
     if not by_language:
-        mean = float(np.mean([one.mean for one in baselines.values()]))
-        deviation = float(np.mean([one.deviation for one in baselines.values()]))
+        mean = float(np.mean([baseline.mean for baseline in baselines.values()]))
+        deviation = float(np.mean([baseline.deviation for baseline in baselines.values()]))
         return np.full(len(languages), mean), np.full(len(languages), deviation)
     means = np.array([baselines[language].mean for language in languages])
     return means, np.array([baselines[language].deviation for language in languages])

@@ -124,10 +124,10 @@ _PARENT = [parents.c[name] for name in (*_PLACE, "text", "act", "section", "dept
 _CHILD = [children.c[name] for name in (*_PLACE, "clause")]
 # How documents are named, the strongest names first.
 _NAMES: tuple[Callable[[DocumentRecord, str], bool], ...] = (
-    lambda one, name: one.source == name,
-    lambda one, name: one.document_id == name.lower(),
-    lambda one, name: name in (one.file, one.metadata.title),
-    lambda one, name: len(name) >= 4 and one.document_id.startswith(name.lower()),
+    lambda document, name: document.source == name,
+    lambda document, name: document.document_id == name.lower(),
+    lambda document, name: name in (document.file, document.metadata.title),
+    lambda document, name: len(name) >= 4 and document.document_id.startswith(name.lower()),
 )
 _CHILD_WITH_PARENT = sql.select(*_CHILD, *_PARENT).join(parents, parents.c.key == children.c.parent_key)
 
@@ -235,7 +235,7 @@ class Catalog:
         every = self.active_documents()
         found: list[DocumentRecord] = []
         for is_named in _NAMES:
-            found = found or [one for one in every if is_named(one, name)]
+            found = found or [document for document in every if is_named(document, name)]
         # By the name that they share, the present version is meant.
         found = [d for d in found if not d.is_former] or found
         if len(found) > 1:

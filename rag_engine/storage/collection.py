@@ -201,7 +201,7 @@ class Collection:
         """
         manifest = self.require_manifest()
         vectors = self.vectors_of(manifest.name, manifest.dimension).all()
-        return missing_vectors(self.snapshot(), vectors, [one.key for one in besides])
+        return missing_vectors(self.snapshot(), vectors, [document.key for document in besides])
 
     def is_erasing(self) -> bool:
         """Return whether an erasure is under way or was broken off; the next writer finishes it."""

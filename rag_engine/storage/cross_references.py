@@ -73,13 +73,13 @@ def linked_passages(catalog: Catalog, parents: Mapping[int, DocumentRecord]) -> 
             Linked(
                 label=label,
                 document=parents[origin],
-                start=one.start,
-                end=one.end,
-                text=one.text,
-                page=one.page,
-                last_page=one.last_page,
+                start=parent.start,
+                end=parent.end,
+                text=parent.text,
+                page=parent.page,
+                last_page=parent.last_page,
             )
-            for label, one in those
+            for label, parent in those
         )
         for origin, those in references(catalog, parents).items()
     }

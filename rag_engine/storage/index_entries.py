@@ -55,10 +55,12 @@ def entries_at(records: Sequence[IndexRecord], found: Sequence[Anchor], source: 
     see: defaultdict[tuple[str, str], tuple[str, ...]] = defaultdict(tuple)
     for record in records:
         see[record.term, record.subterm] += record.see
-    for one in found:
-        is_glossary = source == OWN_INDEX and (one.term, one.subterm, one.page) in explained
+    for anchor in found:
+        is_glossary = source == OWN_INDEX and (anchor.term, anchor.subterm, anchor.page) in explained
         place = OWN_GLOSSARY if is_glossary else source
-        yield IndexedEntry(one.term, one.subterm, place, one.page, one.start, one.end, see[one.term, one.subterm])
+        yield IndexedEntry(
+            anchor.term, anchor.subterm, place, anchor.page, anchor.start, anchor.end, see[anchor.term, anchor.subterm]
+        )
     for record in records:
         if record.see and not record.pages:
             yield IndexedEntry(record.term, record.subterm, source, see=record.see)
@@ -70,10 +72,10 @@ def insert_entries(connection: Connection, document: int, listed: Sequence[Index
     if child_at is None:
         return
     rows: list[dict[str, object]] = [
-        {"document_key": document, "child_key": child_at(one) if one.page else None}
-        | {"term": one.term, "subterm": one.subterm, "source": one.source, "page": one.page}
-        | {"start": one.start, "end": one.end, "see": json.dumps(one.see, ensure_ascii=False)}
-        for one in dict.fromkeys(listed)
+        {"document_key": document, "child_key": child_at(entry) if entry.page else None}
+        | {"term": entry.term, "subterm": entry.subterm, "source": entry.source, "page": entry.page}
+        | {"start": entry.start, "end": entry.end, "see": json.dumps(entry.see, ensure_ascii=False)}
+        for entry in dict.fromkeys(listed)
     ]
     connection.execute(sql.insert(tables.anchors), rows)
 
@@ -116,11 +118,11 @@ def entries_to_keep(catalog: Catalog, document: Document) -> tuple[IndexedEntry,
     statement = sql.select(d.key).where(d.source == document.source, d.sha256 == document.sha256, d.status == "active")
     found = catalog.read(statement.where(sql.exists().where(a.document_key == d.key, a.source.not_in(OWN_SOURCES))))
     return tuple(
-        one
+        entry
         for (key,) in found
         if catalog.text(key) == document.extracted.text
-        for one in stored_entries(catalog, key)
-        if one.source not in OWN_SOURCES
+        for entry in stored_entries(catalog, key)
+        if entry.source not in OWN_SOURCES
     )
 
 
@@ -197,10 +199,10 @@ def _children(connection: Connection, document: int) -> Callable[[IndexedEntry],
         return None
     keys, starts, ends = np.array([tuple(row) for row in found], np.int64).T
 
-    def child_at(one: IndexedEntry) -> int:
+    def child_at(entry: IndexedEntry) -> int:
         # Of the children that hold its beginning the one that holds most of it, else the last that begins before it.
-        held = np.where((starts <= one.start) & (one.start < ends), np.minimum(ends, one.end) - one.start, -1)
-        place = held.argmax() if held.max() >= 0 else np.where(starts <= one.start, starts, -1).argmax()
+        held = np.where((starts <= entry.start) & (entry.start < ends), np.minimum(ends, entry.end) - entry.start, -1)
+        place = held.argmax() if held.max() >= 0 else np.where(starts <= entry.start, starts, -1).argmax()
         return int(keys[place])
 
     return child_at

@@ -202,9 +202,9 @@ class Indexer:
             activate(connection, self._group)
             also(connection)
         kept, self._former = self._former, []
-        for one in kept:
-            print_ = f"former {one.record.sha256}"
-            self.redescribe(replace(one.record, source=one.source), one.metadata, print_)
+        for version in kept:
+            print_ = f"former {version.record.sha256}"
+            self.redescribe(replace(version.record, source=version.source), version.metadata, print_)
         if self._group and purge(self._stores, "deleting"):
             self._free = free_rows(self._stores).tolist()
         self._group, self._group_children, self._group_since = [], 0, time.monotonic()
@@ -311,9 +311,9 @@ def _insert_children(
 def _keep(connection: Connection, former: Iterable[FormerVersion]) -> None:
     """Give former versions another source, so that their replacement does not remove them."""
     d = tables.documents
-    for one in former:
-        values = {"source": one.source, "metadata": metadata_json(one.metadata)}
-        connection.execute(sql.update(d).where(d.c.key == one.record.key).values(values))
+    for version in former:
+        values = {"source": version.source, "metadata": metadata_json(version.metadata)}
+        connection.execute(sql.update(d).where(d.c.key == version.record.key).values(values))
 
 
 def activate(connection: Connection, keys: Iterable[int]) -> None:

@@ -59,7 +59,7 @@ _ENTERED = "entered"
 def add_lines(workspace: Path, lines: Iterable[LogLine]) -> None:
     """Add lines at the end of the log; they are on the disk when this returns."""
     # What stands for bytes of a file's name that are not UTF-8 is written as an escape.
-    rows = [{name: _written(value) for name, value in asdict(one).items() if name != "id"} for one in lines]
+    rows = [{name: _written(value) for name, value in asdict(line).items() if name != "id"} for line in lines]
     if rows:
         with writing(workspace) as connection:
             connection.execute(sql.insert(log), rows)
@@ -75,7 +75,7 @@ def read_lines(workspace: Path, kind: LogKind, on: str = "", after: int = 0) -> 
 
 def latest_lines(workspace: Path, kind: LogKind) -> dict[str, LogLine]:
     """Return the last line of a kind upon each thing."""
-    return {one.on: one for one in read_lines(workspace, kind)}
+    return {line.on: line for line in read_lines(workspace, kind)}
 
 
 def forget_lines(workspace: Path, kinds: Iterable[LogKind], *on: str) -> None:
@@ -91,12 +91,12 @@ def log_documents(catalog: Catalog) -> None:
         if body_of(connection, _ENTERED, "") == change:
             return
         rows = catalog.read(sql.select(*_KEPT).where(documents.c.status == "active").order_by(documents.c.key))
-        held = {one.on: one for one in map(_document_line, rows)}
+        held = {line.on: line for line in map(_document_line, rows)}
         before = read_lines(catalog.workspace, "document")
-        latest, contents = {one.on: one for one in before}, {one.document_id for one in held.values()}
-        add_lines(catalog.workspace, (one for on, one in held.items() if latest.get(on) != one))
+        latest, contents = {line.on: line for line in before}, {line.document_id for line in held.values()}
+        add_lines(catalog.workspace, (line for on, line in held.items() if latest.get(on) != line))
         # Of a former version too, whose lines have the name that it had before.
-        gone = [one.id for one in before if one.on not in held or one.document_id not in contents]
+        gone = [line.id for line in before if line.on not in held or line.document_id not in contents]
         for some in portions(gone):
             connection.execute(sql.delete(log).where(log.c.id.in_(some)))
         write_record(connection, _ENTERED, "", change)

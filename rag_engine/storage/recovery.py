@@ -40,7 +40,7 @@ def recover(stores: Stores) -> int:
 
 def _remove_unknown_files(stores: Stores) -> None:
     # Compared and not opened, so that it need not be asked of each whether it leads out of the folder.
-    known = {stores.files / one.sha256[:12] / one.file for one in stores.catalog.active_documents()}
+    known = {stores.files / document.sha256[:12] / document.file for document in stores.catalog.active_documents()}
     for folder in stores.files.glob("*"):
         for path in folder.rglob("*"):
             if path.is_file() and path not in known:

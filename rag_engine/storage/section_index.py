@@ -46,7 +46,7 @@ class Act:
 
     def places(self, label: str, allowed: Collection[int] | None) -> list[SectionPlace]:
         """Return the places of a section in the allowed documents (None allows all)."""
-        return [one for one in self.sections.get(label, ()) if allowed is None or one.document_key in allowed]
+        return [place for place in self.sections.get(label, ()) if allowed is None or place.document_key in allowed]
 
     def labels(self, allowed: Collection[int] | None) -> list[str]:
         """Return the labels of the sections that the allowed documents hold, in reading order."""

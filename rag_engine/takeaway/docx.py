@@ -253,7 +253,7 @@ def write_words(paragraph: Any, text: str, *, bold: bool = False, italic: bool =
     run.bold, run.italic = bold or None, italic or None
     # The first letter says which way the script runs.
     directions = (unicodedata.bidirectional(sign) for sign in text)
-    if next((one for one in directions if one in ("L", "R", "AL")), "L") != "L":
+    if next((direction for direction in directions if direction in ("L", "R", "AL")), "L") != "L":
         run.font.rtl = True
         properties = paragraph._p.get_or_add_pPr()  # noqa: SLF001 python-docx names its elements so
         if not begun and properties.find(qn("w:bidi")) is None:

@@ -69,7 +69,7 @@ class ExportedText:
     @property
     def citations(self) -> tuple[Citation, ...]:
         """Every place that is cited or quoted, in order."""
-        return tuple(one for section in self.sections for one in (*section.citations, *section.quotes))
+        return tuple(citation for section in self.sections for citation in (*section.citations, *section.quotes))
 
 
 def export_answer(turn: Turn, words: Wording = ENGLISH) -> ExportedText:
@@ -117,9 +117,9 @@ def footnote_texts(section: ExportedSection, words: Wording) -> dict[int, str]:
     """Return the reference and file of each cited number, and the quotes that the section lacks."""
     cited = (*section.citations, *section.quotes)
     texts: dict[int, str] = {}
-    for n in dict.fromkeys(one.n for one in cited):
-        [reference] = references_of(one for one in cited if one.n == n)
-        quotes = [f"“{' '.join(one.quote.split())}”" for one in section.citations if one.n == n]
+    for n in dict.fromkeys(citation.n for citation in cited):
+        [reference] = references_of(citation for citation in cited if citation.n == n)
+        quotes = [f"“{' '.join(citation.quote.split())}”" for citation in section.citations if citation.n == n]
         texts[n] = visible_text(" ".join((f"{reference.describe(words)} ({reference.file}).", *quotes)))
     return texts
 
@@ -135,7 +135,7 @@ def attribute_text(value: AttributeContent, words: Wording = ENGLISH) -> str:
 
 def missing_documents(citations: Iterable[Citation], present: Container[str]) -> tuple[str, ...]:
     """Return the titles of the documents that are cited and no longer in the collection."""
-    return tuple(dict.fromkeys(one.title for one in citations if one.document_id not in present))
+    return tuple(dict.fromkeys(citation.title for citation in citations if citation.document_id not in present))
 
 
 def reply_notes(reply: Reply, words: Wording = ENGLISH) -> Iterator[str]:
@@ -160,7 +160,9 @@ def _turn_section(turn: Turn, words: Wording, *, heading: str) -> ExportedSectio
 
 
 def _reply_section(heading: str, details: tuple[str, ...], reply: Reply, words: Wording) -> ExportedSection:
-    stated = ((one.name, attribute_text(one.value, words)) for one in reply.entities if one.value is not None)
+    stated = (
+        (entity.name, attribute_text(entity.value, words)) for entity in reply.entities if entity.value is not None
+    )
     text = words.kept(reply.text) if reply.status == "error" else reply.text
     return ExportedSection(
         heading,
@@ -266,7 +268,7 @@ def plain_section(section: ExportedSection, words: Wording = ENGLISH) -> str:
 
     A table has a tab between two cells, as spreadsheets read it.
     """
-    cited = {one.n for one in section.citations}
+    cited = {citation.n for citation in section.citations}
     cells = (
         (*(" ".join(cell.split()) for cell in row[:-1]), _words(answer_runs(row[-1]), cited)) for row in section.table
     )
@@ -282,13 +284,17 @@ def plain_references(citations: Iterable[Citation], words: Wording = ENGLISH) ->
     """Return the references, one a line: "[1][3] Parliament, Flood Act, 2016, pages 3, 5"."""
     references = references_of(citations)
     return visible_text(
-        "\n".join(f"{''.join(f'[{n}]' for n in one.numbers)} {one.describe(words)}" for one in references)
+        "\n".join(
+            f"{''.join(f'[{n}]' for n in reference.numbers)} {reference.describe(words)}" for reference in references
+        )
     )
 
 
 def plain_quotes(citations: Iterable[Citation], words: Wording = ENGLISH) -> str:
     """Return each quote on a line with its reference: “six years” (Parliament, Flood Act, 2016, page 3)."""
-    quotes = ((" ".join(one.quote.split()), references_of([one])[0].describe(words)) for one in citations)
+    quotes = (
+        (" ".join(citation.quote.split()), references_of([citation])[0].describe(words)) for citation in citations
+    )
     return visible_text("\n".join(f"“{quote}” ({reference})" for quote, reference in quotes))
 
 

@@ -61,12 +61,12 @@ def _section(section: ExportedSection, number: int, words: Wording) -> Iterator[
     if section.heading:
         yield f"## {_escaped(section.heading)}"
     if section.details:
-        yield f"*{' · '.join(_escaped(one) for one in section.details)}*"
+        yield f"*{' · '.join(_escaped(detail) for detail in section.details)}*"
     footnotes = footnote_texts(section, words)
     labels = {n: f"[^{number}-{n}]" for n in footnotes}
     yield _marked(section.text, labels)
     yield _table(section.table, labels)
-    yield "\n>\n".join(f"> “{_escaped(one.quote)}” {labels[one.n]}" for one in section.quotes)
+    yield "\n>\n".join(f"> “{_escaped(quote.quote)}” {labels[quote.n]}" for quote in section.quotes)
     yield _kept(section.remark)
     for note in section.notes:
         yield f"*{_escaped(note)}*"

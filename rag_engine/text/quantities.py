@@ -93,7 +93,7 @@ def quantities(text: str, language: str) -> list[Quantity]:
         found += (Quantity(match.group(), frozenset({value})) for match in pattern.finditer(text))
         text = pattern.sub("|", text)
     found += (_quantity(text, group) for group in _groups(text, numerals))
-    return [one for one in found if not one.values <= {0.0, 1.0}]
+    return [quantity for quantity in found if not quantity.values <= {0.0, 1.0}]
 
 
 def calendar_dates(text: str, language: str) -> list[CalendarDate]:
@@ -124,7 +124,7 @@ def calendar_dates(text: str, language: str) -> list[CalendarDate]:
             month = numerals.months[match["month"]]
             written = text[match.start() : match.end()]
             found.append(CalendarDate(written, int(day) if day else None, month, int(year) if year else None))
-    return [one for one in found if (one.day is None or 1 <= one.day <= 31) and 1 <= one.month <= 12]
+    return [date for date in found if (date.day is None or 1 <= date.day <= 31) and 1 <= date.month <= 12]
 
 
 def _groups(text: str, numerals: _Numerals) -> Iterator[list[_Token]]:
@@ -163,8 +163,8 @@ def _continues(group: Sequence[_Token], token: _Token) -> bool:
 
 
 def _quantity(text: str, group: Sequence[_Token]) -> Quantity:
-    end = max(one.end for one in group if not one.joins)
-    atoms = [atom for one in group for atom in one.atoms]
+    end = max(token.end for token in group if not token.joins)
+    atoms = [atom for token in group for atom in token.atoms]
     values = frozenset({float(_combined(atoms))}) if atoms else frozenset()
     if group[0].digits:
         values = frozenset(value * (atoms[0] if atoms else 1) for value in group[0].digits)
@@ -235,7 +235,7 @@ def _split(word: str, numerals: _Numerals) -> Iterator[int | None]:
     The longest numeral is tried first.
     """
     while word:
-        part = next((one for one in numerals.values if word.startswith(one)), None)
+        part = next((value for value in numerals.values if word.startswith(value)), None)
         if part is None:
             yield None
             return
@@ -263,7 +263,7 @@ def _numerals(language: str) -> _Numerals:
         ordinals=_valued(_text(table, "ordinals")),
         joiners=joiners,
         percent=re.compile(rf"\b{percent}\b", re.IGNORECASE) if percent else None,
-        fractions=tuple(_fraction(one) for one in fractions if isinstance(fractions, list)),
+        fractions=tuple(_fraction(fraction) for fraction in fractions if isinstance(fractions, list)),
         months=months,
         dates=_date_patterns(months) if months else (),
     )

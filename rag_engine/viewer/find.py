@@ -42,7 +42,7 @@ def find_words(document: PagedText, words: str, limit: int) -> FoundWords:
     # Split before it is folded: a sign such as "¨" alone folds to a blank.
     wanted = [re.escape(fold_in_place(word)) for word in words.split()]
     found = list(re.finditer(r"\s+".join(wanted), fold_in_place(document.text))) if wanted else []
-    first = [one.span() for one in found[:limit]]
+    first = [match.span() for match in found[:limit]]
     return FoundWords(tuple(Occurrence(*span, page_at(document.lines, span[0])) for span in first), len(found))
 
 

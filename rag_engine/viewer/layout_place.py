@@ -63,7 +63,7 @@ def read_place(layout: Path, found: bytes) -> PlaceInLayout:
 def sought_passage(text: PagedText, page: int, passage: Span | None, *, is_workbook: bool) -> SoughtPassage:
     """Return the passage to search for, or the page (slide or sheet) without a passage."""
     start, end = text.page_span(page)
-    headings = (one for one in text.blocks if one.page == page and one.kind == "heading")
+    headings = (block for block in text.blocks if block.page == page and block.kind == "heading")
     first = next(headings, None) if is_workbook else None
     sheet = text.text[first.start : first.end].strip() if first else ""
     # A reader may have turned the page.
@@ -99,7 +99,7 @@ def layout_links(
     for words, those in told.items():
         if words and len({one.target_start for one in those}) == 1:
             for match in re.finditer(rf"(?<!\w){re.escape(words)}(?!\w)", page):
-                yield those[0], [one.box for one in regions(placed, *match.span())]
+                yield those[0], [region.box for region in regions(placed, *match.span())]
 
 
 def _joined(lines: Iterable[tuple[str, Box]]) -> tuple[list[Line], str]:

@@ -114,8 +114,8 @@ def _heading_span(parent: ParentRecord, heading: str) -> Span:
 
 
 def _path(parent: ParentRecord) -> tuple[str, ...]:
-    headings = tuple(" ".join(one.split()) for one in parent.headings)
+    headings = tuple(" ".join(heading.split()) for heading in parent.headings)
     label = " ".join(parent.section.split())
-    if not label or any(one.casefold().startswith(label.casefold()) for one in headings):
+    if not label or any(heading.casefold().startswith(label.casefold()) for heading in headings):
         return headings
     return (*headings, label)

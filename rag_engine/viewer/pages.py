@@ -109,9 +109,9 @@ def fitting_paragraphs(text: str, paragraphs: Sequence[Paragraph], passage: Span
     after = text.rfind("\n", first + _SHOWN - _LONGEST_LINE, first + _SHOWN)
     last = after if after >= 0 else first + _SHOWN
     return [
-        replace(one, start=max(one.start, first), end=min(one.end, last))
-        for one in paragraphs
-        if one.end > first and one.start < last
+        replace(paragraph, start=max(paragraph.start, first), end=min(paragraph.end, last))
+        for paragraph in paragraphs
+        if paragraph.end > first and paragraph.start < last
     ]
 
 

@@ -62,16 +62,16 @@ def cut_document(
     )
     return tuple(
         Segment(
-            one.start,
-            one.end,
-            one.section,
-            one.headings,
-            tuple((one.start + child.start, one.start + child.end) for child in one.children),
+            parent.start,
+            parent.end,
+            parent.section,
+            parent.headings,
+            tuple((parent.start + child.start, parent.start + child.end) for child in parent.children),
         )
-        for one in chunked.parents
+        for parent in chunked.parents
     )
 
 
 def segments_within(segments: Sequence[Segment], span: Span) -> tuple[Segment, ...]:
     """Return the segments that share characters with a span of the text."""
-    return tuple(one for one in segments if one.start < span[1] and one.end > span[0])
+    return tuple(segment for segment in segments if segment.start < span[1] and segment.end > span[0])

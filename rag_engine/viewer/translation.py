@@ -47,8 +47,8 @@ def unmatched(text: str, language: str, other: str, other_language: str) -> tupl
     >>> unmatched("40 houses in 3 towns", "en", "3 Orte", "de")
     ('40',)
     """
-    values = {value for one in quantities(other, other_language) for value in one.values}
+    values = {value for quantity in quantities(other, other_language) for value in quantity.values}
     dates = calendar_dates(other, other_language)
-    numbers = [one.text for one in quantities(text, language) if values.isdisjoint(one.values)]
-    days = [one.text for one in calendar_dates(text, language) if not any(one.agrees(known) for known in dates)]
+    numbers = [quantity.text for quantity in quantities(text, language) if values.isdisjoint(quantity.values)]
+    days = [date.text for date in calendar_dates(text, language) if not any(date.agrees(known) for known in dates)]
     return tuple(dict.fromkeys((*numbers, *days)))

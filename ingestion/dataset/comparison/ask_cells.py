@@ -215,7 +215,9 @@ def _with_records(cell: ComparisonCell, form: StructuredAnswer) -> ComparisonCel
 
 
 def _values(record: CitedRecord) -> str:
-    return one_line("; ".join(attribute_text(one.value) for one in record.attributes if one.value is not None))
+    return one_line(
+        "; ".join(attribute_text(attribute.value) for attribute in record.attributes if attribute.value is not None)
+    )
 
 
 def _gathered(engine: Engine, first: Evidence, wanted: Filter) -> Evidence:

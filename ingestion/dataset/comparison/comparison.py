@@ -179,7 +179,7 @@ def read_questions(text: str) -> tuple[str, ...]:
 def schema_questions(schema: AnswerSchema) -> tuple[str, ...]:
     """Return a question for each value that a schema asks for, in its own words."""
     fields = [*schema.entities, *schema.attributes]
-    return tuple(_field_question(schema.title, one) for one in fields if one.name != NOTE)
+    return tuple(_field_question(schema.title, field) for field in fields if field.name != NOTE)
 
 
 def _field_question(about: str, field: SchemaAttribute) -> str:
@@ -201,20 +201,20 @@ def columns_of(by: ColumnKind, wanted: Filter, snapshot: Snapshot) -> tuple[Comp
     chosen = [snapshot.documents[key] for key in sorted(snapshot.documents if allowed is None else allowed)]
     if by == "document":
         labels = _distinct_labels(chosen)
-        found = (ComparisonColumn(one.document_id, labels[one.key]) for one in chosen)
-        return tuple({one.key: one for one in found}.values())
+        found = (ComparisonColumn(document.document_id, labels[document.key]) for document in chosen)
+        return tuple({column.key: column for column in found}.values())
     asked = {value.casefold() for value in wanted.get(COUNTRY, ())}
-    countries = {country for one in chosen for country in one.metadata.countries}
+    countries = {country for document in chosen for country in document.metadata.countries}
     return tuple(ComparisonColumn(one, one) for one in sorted(countries) if not asked or one.casefold() in asked)
 
 
 def _distinct_labels(documents: Sequence[DocumentRecord]) -> dict[int, str]:
     """Return the titles of documents, with the year or the file's name where two have the same."""
-    titles = {one.key: one.shown_title for one in documents}
+    titles = {document.key: document.shown_title for document in documents}
     for added in (lambda one: str(one.metadata.year or ""), lambda one: one.file):
         often = Counter(titles.values())
-        again = [one for one in documents if often[titles[one.key]] > 1 and added(one)]
-        titles |= {one.key: f"{titles[one.key]} ({added(one)})" for one in again}
+        again = [document for document in documents if often[titles[document.key]] > 1 and added(document)]
+        titles |= {document.key: f"{titles[document.key]} ({added(document)})" for document in again}
     return titles
 
 
@@ -228,7 +228,7 @@ def filter_of(comparison: Comparison, column: str) -> Filter:
 def present_columns(comparison: Comparison, snapshot: Snapshot) -> frozenset[str]:
     """Return the columns that the collection still has."""
     held = snapshot.facets.get(DOCUMENT if comparison.by == "document" else COUNTRY, {})
-    return frozenset(one.key for one in comparison.columns if held.get(one.key))
+    return frozenset(column.key for column in comparison.columns if held.get(column.key))
 
 
 def searched_passages(comparison: Comparison, column: str, snapshot: Snapshot) -> tuple[int, int]:
@@ -256,8 +256,8 @@ def extended(
     InputError if nothing is added, or if there is more than a table can show.
     """
     asked = tuple(dict.fromkeys((*comparison.questions, *questions)))
-    known = {one.key: one for one in (*columns, *comparison.columns)}
-    keys = dict.fromkeys(one.key for one in (*comparison.columns, *columns))
+    known = {column.key: column for column in (*columns, *comparison.columns)}
+    keys = dict.fromkeys(column.key for column in (*comparison.columns, *columns))
     if not asked:
         raise InputError("There is no question to compare by.", help="Write one question a line.")
     if not keys:
@@ -291,7 +291,7 @@ def without(comparison: Comparison, *, question: str = "", column: str = "") -> 
 
 def cites_any(cell: ComparisonCell, documents: Collection[str]) -> bool:
     """Return whether a cell is about one of these documents or cites one."""
-    return cell.column in documents or any(one.document_id in documents for one in cell.citations)
+    return cell.column in documents or any(citation.document_id in documents for citation in cell.citations)
 
 
 def without_documents(cell: ComparisonCell, documents: Collection[str]) -> ComparisonCell | None:

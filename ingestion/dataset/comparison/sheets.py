@@ -39,7 +39,7 @@ def comparison_workbook(
     Links open the passage in its document where `base` is the address of the pages ("http://127.0.0.1:8501/"), else
     the page that the document came from. Of a form, the evidence has a row for each record and a column for each value.
     """
-    sources = {one.document_id: one.metadata.source_url for one in documents}
+    sources = {document.document_id: document.metadata.source_url for document in documents}
     evidence = Sheet(words.message("Evidence"), _evidence_columns(comparison.form, words))
     for question, column, cell in cells_in_order(comparison):
         evidence.rows.extend(_evidence_rows(question, column.label, cell, comparison.form, sources, base, words))
@@ -60,7 +60,7 @@ def require_workbook_path(path: Path) -> None:
 
 
 def _field_names(form: AnswerSchema) -> list[str]:
-    return [one.name for one in (*form.entities, *form.attributes)]
+    return [attribute.name for attribute in (*form.entities, *form.attributes)]
 
 
 def _evidence_columns(form: AnswerSchema | None, words: Wording) -> tuple[tuple[str, int], ...]:
@@ -115,7 +115,7 @@ def _evidence_rows(
 
 
 def _field_values(form: AnswerSchema, record: Sequence[Attribute]) -> tuple[AttributeContent, ...]:
-    held = {one.name: one.value for one in record}
+    held = {attribute.name: attribute.value for attribute in record}
     return tuple(map(held.get, _field_names(form)))
 
 

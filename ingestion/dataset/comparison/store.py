@@ -25,8 +25,10 @@ class ComparisonStore:
 
     def list(self) -> list[Comparison]:
         """Return every comparison, the newest first."""
-        found = [self._with_cells(one) for one in COMPARISONS.read_all(self._workspace)]
-        return sorted(sorted(found, key=lambda one: one.id), key=lambda one: one.made, reverse=True)
+        found = [self._with_cells(comparison) for comparison in COMPARISONS.read_all(self._workspace)]
+        return sorted(
+            sorted(found, key=lambda comparison: comparison.id), key=lambda comparison: comparison.made, reverse=True
+        )
 
     def find(self, id: str) -> Comparison | None:
         """Return the comparison of this id, None if there is none."""
@@ -73,7 +75,9 @@ class ComparisonStore:
         with _CELLS.changing(self._workspace):
             self.remove(comparison.id)
             # Erased, and perhaps added again.
-            gone = self._erased_since(comparison.made) - {one.document_id for one in self._catalog.active_documents()}
+            gone = self._erased_since(comparison.made) - {
+                document.document_id for document in self._catalog.active_documents()
+            }
             columns = tuple(column for column in comparison.columns if column.key not in gone)
             self.put(replace(comparison, columns=columns))
             for cell in comparison.cells.values():
@@ -82,8 +86,10 @@ class ComparisonStore:
     def forget_document(self, document_id: str) -> None:
         """Remove the column of a document and the cells that cite it, to be asked again."""
 
-        def without_column(one: Comparison) -> Comparison:
-            return replace(one, columns=tuple(column for column in one.columns if column.key != document_id))
+        def without_column(comparison: Comparison) -> Comparison:
+            return replace(
+                comparison, columns=tuple(column for column in comparison.columns if column.key != document_id)
+            )
 
         with _CELLS.changing(self._workspace):
             COMPARISONS.change_all(self._workspace, document_id, without_column)
@@ -91,7 +97,7 @@ class ComparisonStore:
             _CELLS.change_all(self._workspace, "", lambda cell: without_documents(cell, {document_id}))
 
     def _erased_since(self, moment: str) -> set[str]:
-        return {one.document_id for one in erased_since(self._workspace, moment)}
+        return {document.document_id for document in erased_since(self._workspace, moment)}
 
     def _with_cells(self, comparison: Comparison) -> Comparison:
         cells = _CELLS.read_all(self._workspace, comparison.id)

@@ -69,13 +69,13 @@ def figures_on(page: pymupdf.Page, rows: PageRows) -> list[Figure]:
         if covered <= _MOST_COVERED * abs(area.get_area()):
             box = Box(*(round(edge, 2) for edge in area))
             found.setdefault(_rounded(box), Figure(rows.number, box, abs(area.get_area()) / whole))
-    return sorted(found.values(), key=lambda one: (one.box.y0, one.box.x0))
+    return sorted(found.values(), key=lambda figure: (figure.box.y0, figure.box.x0))
 
 
 def without_letterheads(figures: Sequence[Figure]) -> list[Figure]:
     """Return the figures whose place does not hold one on several pages."""
-    places = Counter(_rounded(one.box) for one in figures)
-    return [one for one in figures if places[_rounded(one.box)] < _REPEATED]
+    places = Counter(_rounded(figure.box) for figure in figures)
+    return [figure for figure in figures if places[_rounded(figure.box)] < _REPEATED]
 
 
 def read_figures(document: pymupdf.Document, figures: Sequence[Figure], ocr: OcrEngine) -> list[Figure]:
@@ -84,9 +84,9 @@ def read_figures(document: pymupdf.Document, figures: Sequence[Figure], ocr: Ocr
     read = list(figures)
 
     def pictures() -> Iterator[Picture]:
-        for place, one in enumerate(figures):
+        for place, figure in enumerate(figures):
             try:
-                picture = picture_of(document[one.page - 1], _MOST_PIXELS, pymupdf.Rect(astuple(one.box)))
+                picture = picture_of(document[figure.page - 1], _MOST_PIXELS, pymupdf.Rect(astuple(figure.box)))
             except ERRORS:
                 continue
             drawn.append((place, 72.0 / picture.dpi))
@@ -116,15 +116,15 @@ def picture_of(page: pymupdf.Page, most_pixels: int, clip: pymupdf.Rect | None =
 def with_figures(blocks: Sequence[DraftBlock], figures: Sequence[Figure]) -> list[DraftBlock]:
     """Return the blocks of a page with a placeholder for each figure, before its caption or in its place."""
     placed = list(blocks)
-    for one in figures:
-        lines = (DraftLine(PLACEHOLDER, one.box), *one.lines)
-        caption = next((place for place, block in enumerate(placed) if _is_caption(block, one)), None)
+    for figure in figures:
+        lines = (DraftLine(PLACEHOLDER, figure.box), *figure.lines)
+        caption = next((place for place, block in enumerate(placed) if _is_caption(block, figure)), None)
         if caption is not None:
             block = placed[caption]
             shown = (*lines[:-1], replace(lines[-1], joint="\n"))
             placed[caption] = replace(block, lines=(*shown, *block.lines))
-        elif one.lines or one.share >= _BARE_SHARE:
-            placed.insert(_place(placed, one), DraftBlock(one.page, "text", lines))
+        elif figure.lines or figure.share >= _BARE_SHARE:
+            placed.insert(_place(placed, figure), DraftBlock(figure.page, "text", lines))
     return placed
 
 
@@ -156,9 +156,9 @@ def _place(blocks: Sequence[DraftBlock], figure: Figure) -> int:
     return place - 1 if open_end else place
 
 
-def _beside(one: Box, other: Box) -> bool:
+def _beside(box: Box, other: Box) -> bool:
     """Return whether two boxes share a column."""
-    return min(one.x1, other.x1) - max(one.x0, other.x0) > 0.3 * min(one.x1 - one.x0, other.x1 - other.x0)
+    return min(box.x1, other.x1) - max(box.x0, other.x0) > 0.3 * min(box.x1 - box.x0, other.x1 - other.x0)
 
 
 def _rounded(box: Box) -> tuple[int, ...]:
@@ -173,6 +173,6 @@ def _placed(line: OcrLine, figure: Box, scale: float) -> DraftLine:
 def by_page(figures: Sequence[Figure]) -> Mapping[int, list[Figure]]:
     """Return the figures of each page."""
     pages: dict[int, list[Figure]] = {}
-    for one in figures:
-        pages.setdefault(one.page, []).append(one)
+    for figure in figures:
+        pages.setdefault(figure.page, []).append(figure)
     return pages

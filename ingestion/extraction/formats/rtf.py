@@ -45,7 +45,7 @@ def extract_rtf(path: Path) -> Draft:
         blocks = list(_blocks(_plain(_prepared(source))))
         notes = [_plain(f"{prolog}{fonts}{_NOTE.sub('{', note, count=1)}}}") for note in _groups(source, _NOTE)]
         title = next(
-            (_plain(f"{prolog}{fonts}{_TITLE.sub('{', one, count=1)}}}") for one in _groups(source, _TITLE)), ""
+            (_plain(f"{prolog}{fonts}{_TITLE.sub('{', group, count=1)}}}") for group in _groups(source, _TITLE)), ""
         )
     except (LookupError, ValueError, TypeError, OverflowError) as error:
         raise damaged(path, error) from error

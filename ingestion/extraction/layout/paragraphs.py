@@ -277,7 +277,7 @@ def _reach(cell: GridCell, columns: Sequence[_Column]) -> tuple[int, int]:
     box = cell.box
     if box is None:
         return 0, 1
-    inside = [at for at, one in enumerate(columns) if box.x0 < one.x1 - 1 and one.x0 + 1 < box.x1]
+    inside = [at for at, column in enumerate(columns) if box.x0 < column.x1 - 1 and column.x0 + 1 < box.x1]
     if inside:
         return inside[0], inside[-1] + 1
     nearest = min(range(len(columns)), key=lambda at: abs(columns[at].x0 + columns[at].x1 - box.x0 - box.x1))

@@ -100,9 +100,9 @@ def rows_with_tables(
 def _with_bold(words: Sequence[PlacedWord], bold: Sequence[Box]) -> list[PlacedWord]:
     """Return the words, marked as bold where they are in one of these boxes."""
     heights: defaultdict[int, list[Box]] = defaultdict(list)
-    for one in bold:
-        for height in range(int(one.y0), int(one.y1) + 1):
-            heights[height].append(one)
+    for box in bold:
+        for height in range(int(box.y0), int(box.y1) + 1):
+            heights[height].append(box)
     return [replace(word, bold=True) if _is_in(word.box, heights.get(int(word.y), ())) else word for word in words]
 
 

@@ -243,7 +243,7 @@ def _meant(letter: str, width: float, usual: Mapping[str, float]) -> str:
     if letter not in _LIGATURES or width < _WIDER * usual[letter]:
         return letter
     # The first that fits is the commonest.
-    known = (one for one in _LIGATURES[letter] if all(usual.get(part) for part in one))
+    known = (ligature for ligature in _LIGATURES[letter] if all(usual.get(part) for part in ligature))
     fitting = (one for one in known if _CLOSER <= width / sum(usual[part] for part in one) <= _FARTHER)
     return next(fitting, letter)
 

@@ -194,7 +194,7 @@ def _columns(group: list[PrintedLine]) -> list[list[PrintedLine]]:
     """
     columns: list[list[PrintedLine]] = []
     for line in sorted(group, key=lambda line: line.box.x0):
-        if columns and any(not _apart(line.box, one.box) for one in columns[-1]):
+        if columns and any(not _apart(line.box, column.box) for column in columns[-1]):
             columns[-1].append(line)
         else:
             columns.append([line])

@@ -184,23 +184,26 @@ class ExtractiveAnswerer:
         quoting = self._quoting
         query = self._embedder.encode_queries([question])[0]
         headers = {c.source.n: context_header(c.source.document.metadata) if quoting.header else "" for c in candidates}
-        shown = [under_header(headers[one.source.n], _under_headings(one, _HEADINGS_ENCODED)) for one in candidates]
+        shown = [
+            under_header(headers[candidate.source.n], _under_headings(candidate, _HEADINGS_ENCODED))
+            for candidate in candidates
+        ]
         # An encoder's cosines fill a narrow band; only their order and distances mean something.
         meaning = _scaled(self._embedder.encode_passages(shown) @ query)
-        found = np.array([quoting.rank / one.source.n for one in candidates])
+        found = np.array([quoting.rank / candidate.source.n for candidate in candidates])
         scores = (1 - quoting.keywords) * meaning + quoting.keywords * shares / (shares.max() or 1.0) + found
         if self._reader is not None:
-            chances = np.array([_chance(one.found) for one in candidates])
+            chances = np.array([_chance(candidate.found) for candidate in candidates])
             scores = (1 - quoting.reader) * _scaled(scores) + quoting.reader * _scaled(chances)
         fitting = np.array(
             [
                 gives(
                     asked,
-                    one.text,
-                    one.source.document.metadata.language,
-                    listed=one.unit.kind in ("item", "row") or one.text.endswith(":"),
+                    candidate.text,
+                    candidate.source.document.metadata.language,
+                    listed=candidate.unit.kind in ("item", "row") or candidate.text.endswith(":"),
                 )
-                for one in candidates
+                for candidate in candidates
             ]
         )
         result: NDArray[np.float64] = scores + quoting.asked * fitting
@@ -248,19 +251,19 @@ def _shares(question: str, language: str, candidates: Sequence[_Quotable]) -> ND
     gazetteer = load_gazetteer()
     titles: dict[int, frozenset[str]] = {}
     said: list[frozenset[str]] = []
-    for one in candidates:
-        metadata = one.source.document.metadata
-        if one.source.n not in titles:
-            titles[one.source.n] = forms_in(metadata.title, metadata.language, gazetteer)
-        said.append(forms_in(one.text, metadata.language, gazetteer) | titles[one.source.n])
-    lengths = [len(words(one.text)) for one in candidates]
+    for candidate in candidates:
+        metadata = candidate.source.document.metadata
+        if candidate.source.n not in titles:
+            titles[candidate.source.n] = forms_in(metadata.title, metadata.language, gazetteer)
+        said.append(forms_in(candidate.text, metadata.language, gazetteer) | titles[candidate.source.n])
+    lengths = [len(words(candidate.text)) for candidate in candidates]
     return shares_said(terms_of(question, language, gazetteer), said, lengths)
 
 
 def _likeliest(candidates: Sequence[_Quotable], shares: NDArray[np.float64], quoting: Quoting) -> list[int]:
     """Return the rows of the units that are worth comparing in meaning, in their order."""
-    ranks = np.array([quoting.rank / one.source.n for one in candidates])
-    chances = np.array([_chance(one.found) for one in candidates])
+    ranks = np.array([quoting.rank / candidate.source.n for candidate in candidates])
+    chances = np.array([_chance(candidate.found) for candidate in candidates])
     scores = (1 - quoting.keywords) * _scaled(shares) + ranks + 0.5 * _scaled(chances)
     return sorted(np.argsort(-scores, kind="stable")[: quoting.compared].tolist())
 
@@ -303,7 +306,7 @@ def _read(
     readings = dict(
         zip(((n, hit.child_id) for n, hit in hits), reader.read(question, [hit.text for _, hit in hits]), strict=True)
     )
-    return [replace(one, found=_found(one, readings)) for one in candidates]
+    return [replace(candidate, found=_found(candidate, readings)) for candidate in candidates]
 
 
 def _found(candidate: _Quotable, readings: Mapping[tuple[int, str], PassageReading]) -> AnswerSpan | None:
@@ -331,7 +334,7 @@ def _choose(
     ranked = [_quotation(candidates[place], float(scores[place]), listing=listing) for place in order]
     best = ranked[0].score
     # Sources with weak passages alone, where another one is likely to answer.
-    hits = {one.source.n: one.source.hits for one in candidates}
+    hits = {candidate.source.n: candidate.source.hits for candidate in candidates}
     weak = {n for n, of in hits.items() if all(hit.tier == "weak" and hit.chance is not None for hit in of)}
     left_out = set() if quoting.weak or weak == hits.keys() else weak
     chosen: list[Quotation] = []
@@ -407,20 +410,20 @@ def quote(evidence: Evidence, answerer: ExtractiveAnswerer, page_of: PageOf) -> 
     chosen = answerer.choose(evidence.plan.question, evidence.sources, language)
     if not chosen.quotations:
         raise BackendError("The sources hold no sentence to quote.", help="Open them, or use a language model.")
-    numbers = in_order((one.source.n for one in chosen.quotations), evidence.sources)
+    numbers = in_order((quotation.source.n for quotation in chosen.quotations), evidence.sources)
     sources = renumbered(evidence.sources, numbers)
     by_number = {source.n: source for source in sources}
-    quotations = [replace(one, source=by_number[numbers[one.source.n]]) for one in chosen.quotations]
+    quotations = [replace(quotation, source=by_number[numbers[quotation.source.n]]) for quotation in chosen.quotations]
     lines = [quotations_heading(language, sure=evidence.ground == "enough"), ""]
-    for one in quotations:
-        written = one.source.document.metadata.language
+    for quotation in quotations:
+        written = quotation.source.document.metadata.language
         foreign = f" ({name_in(written, language)})" if written and written != language else ""
-        lines.append(f"- “{_with_answer(one)}”{foreign} [Source {one.source.n}]")
+        lines.append(f"- “{_with_answer(quotation)}”{foreign} [Source {quotation.source.n}]")
     return QuotedAnswer(
         "\n".join(lines),
-        tuple(citation_at(one.source, one.start, one.end, page_of) for one in quotations),
+        tuple(citation_at(quotation.source, quotation.start, quotation.end, page_of) for quotation in quotations),
         # A search that came before has given the same warnings.
-        tuple(one for one in chosen.warnings if one not in evidence.warnings),
+        tuple(warning for warning in chosen.warnings if warning not in evidence.warnings),
         replace(evidence, sources=sources),
     )
 

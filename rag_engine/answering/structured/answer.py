@@ -109,10 +109,15 @@ def _pack(
     evidence: Evidence, generator: Generator, schema: AnswerSchema, embedder: Embedder
 ) -> tuple[str, list[Source]]:
     """Return the system message and the sources that fit next to it and the reply, best first."""
-    fields: list[tuple[str, str, str]] = [(one.name, one.kind, one.description or one.title) for one in schema.entities]
+    fields: list[tuple[str, str, str]] = [
+        (entity.name, entity.kind, entity.description or entity.title) for entity in schema.entities
+    ]
     fields.append((schema.list_name, "list of records", schema.list_description))
-    fields += [(f"{schema.list_name}.{one.name}", one.kind, one.description or one.title) for one in schema.attributes]
-    note = NOTE if any(one.name == NOTE for one in schema.entities) else ""
+    fields += [
+        (f"{schema.list_name}.{attribute.name}", attribute.kind, attribute.description or attribute.title)
+        for attribute in schema.attributes
+    ]
+    note = NOTE if any(entity.name == NOTE for entity in schema.entities) else ""
     task = schema.description or schema.title
     system = record_rules(task, fields, note, evidence.plan.language, schema.most)
     count_tokens = generation.token_counter(embedder)

@@ -81,7 +81,7 @@ def schema_titled(title: str, own: AnswerSchema | None) -> AnswerSchema:
     InputError if neither has it.
     """
     known = [read_schema(file) for file in shipped_schemas()]
-    found = next((one for one in (*known, *([own] if own else [])) if one.title == title), None)
+    found = next((schema for schema in (*known, *([own] if own else [])) if schema.title == title), None)
     if found is None:
         raise InputError(
             "The answer format {name} is not there any more.",
@@ -138,11 +138,11 @@ def asked_schema(schema: AnswerSchema, numbers: Collection[int], *, least: int =
     Every property is required, so that a server that writes by a grammar leaves none out. A property that may be empty
     is nullable, and a yes or no may be neither.
     """
-    record = {one.name: _asked(one) for one in schema.attributes}
+    record = {attribute.name: _asked(attribute) for attribute in schema.attributes}
     record[CITATION] = {"type": "integer", "enum": sorted(numbers)}
     records = {"type": "array", "items": _closed(record), "minItems": least, "maxItems": schema.most}
-    before = {one.name: _asked(one) for one in schema.entities if one.name != NOTE}
-    after = {one.name: _asked(one) for one in schema.entities if one.name == NOTE}
+    before = {entity.name: _asked(entity) for entity in schema.entities if entity.name != NOTE}
+    after = {entity.name: _asked(entity) for entity in schema.entities if entity.name == NOTE}
     return _closed(before | {schema.list_name: records} | after)
 
 
@@ -270,7 +270,7 @@ class _SchemaReading:
     def _attribute(self, name: str, schema: JsonSchema, place: str, *, required: bool) -> SchemaAttribute:
         items, _ = self._resolved(schema["items"], f"{place}.items") if _is_array(schema) else (schema, False)
         choices = items.get("enum", [items["const"]] if "const" in items else [])
-        choices = [one for one in choices if one is not None]
+        choices = [choice for choice in choices if choice is not None]
         written = schema.get("type", "string" if choices else "")
         kind = _KINDS.get(written) if isinstance(written, str) else None
         if kind is None:
@@ -281,7 +281,7 @@ class _SchemaReading:
             )
         if kind == "list of texts" and items.get("type") != "string":
             raise self._error(f"{place}.items", Message("is no text"), Message('Make it {"type": "string"}.'))
-        if not all(isinstance(one, str) for one in choices):
+        if not all(isinstance(choice, str) for choice in choices):
             raise self._error(place, Message("has a closed list of other values than texts"), Message("List texts."))
         return SchemaAttribute(
             name=name,

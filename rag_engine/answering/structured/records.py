@@ -101,15 +101,15 @@ def _bind_record(
             "it cites [Source {n}], which the model was not given" if number else "it cites no source", n=number
         )
         return None, [_left_out(place, cited)]
-    given_values = [_supported(one, record.get(one.name), source) for one in schema.attributes]
-    for one, (value, fault) in zip(schema.attributes, given_values, strict=True):
-        if one.required and value in (None, ()):
-            return None, [_left_out_for(place, one.name, fault or Message("it is missing"))]
+    given_values = [_supported(attribute, record.get(attribute.name), source) for attribute in schema.attributes]
+    for attribute, (value, fault) in zip(schema.attributes, given_values, strict=True):
+        if attribute.required and value in (None, ()):
+            return None, [_left_out_for(place, attribute.name, fault or Message("it is missing"))]
     claim = " ".join(_text(value) for value, _ in given_values)
     bound = [
         [
-            _stated_there(one, value, source, there)
-            for one, (value, _) in zip(schema.attributes, given_values, strict=True)
+            _stated_there(attribute, value, source, there)
+            for attribute, (value, _) in zip(schema.attributes, given_values, strict=True)
         ]
         for there in statements.likely_statements(source, claim)
     ]
@@ -118,19 +118,19 @@ def _bind_record(
     if best is None:
         return None, [_left_out(place, Message("no sentence of [Source {n}] states it", n=source.n))]
     attributes, faults = [], []
-    for one, (_, unsupported_by_all), stated in zip(schema.attributes, given_values, best, strict=True):
+    for attribute, (_, unsupported_by_all), stated in zip(schema.attributes, given_values, best, strict=True):
         fault = unsupported_by_all or stated.fault
-        if one.required and stated.value in (None, ()):
-            return None, [_left_out_for(place, one.name, fault)]
+        if attribute.required and stated.value in (None, ()):
+            return None, [_left_out_for(place, attribute.name, fault)]
         if fault:
-            named = f"{place}: {one.name}"
+            named = f"{place}: {attribute.name}"
             if stated.value == NOT_STATED:
                 faults.append(_left_not_stated(named, fault))
             elif stated.value:
                 faults.append(Message("{field} was shortened: {fault}.", field=named, fault=fault))
             else:
                 faults.append(_left_empty(named, fault))
-        attributes.append(Attribute(one.name, stated.value))
+        attributes.append(Attribute(attribute.name, stated.value))
     spans = [span for stated in best for span in stated.spans]
     quote = min(start for start, _ in spans), max(end for _, end in spans)
     return CitedRecord(tuple(attributes), _citation(source, quote, page_of, child_of)), faults
@@ -155,7 +155,9 @@ def _left_not_stated(field: str, fault: str) -> Message:
 def _completeness(attributes: Sequence[SchemaAttribute], values: Sequence[_StatedValue]) -> tuple[int, int, int]:
     """Return the counts of required values in one sentence and with its neighbours, and of all values."""
     there = [stated for stated in values if stated.value not in (None, (), NOT_STATED)]
-    needed = [stated for one, stated in zip(attributes, values, strict=True) if one.required and stated in there]
+    needed = [
+        stated for attribute, stated in zip(attributes, values, strict=True) if attribute.required and stated in there
+    ]
     return sum(len(stated.spans) == 1 for stated in needed), len(needed), len(there)
 
 

@@ -77,7 +77,7 @@ def likely_statements(source: Source, claim: str) -> list[SourceStatement]:
 
     found = [span for span in sentence_spans(source.text, _language(source)) if likeness(span)[0]]
     likely = sorted(found, key=likeness, reverse=True)[:_MOST]
-    placed = {(one.start, one.end): one for one in _placed(source, frozenset(likely))}
+    placed = {(statement.start, statement.end): statement for statement in _placed(source, frozenset(likely))}
     return [placed[span] for span in likely]
 
 

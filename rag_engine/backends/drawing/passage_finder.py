@@ -202,7 +202,9 @@ def _row_pieces(sought: SoughtPassage, layout: LayoutText) -> list[Span]:
     rarest: tuple[int, int] | None = None
     for cell in map(compact, _CELL_END.split(words, _CELLS)[:_CELLS]):
         end += len(cell)
-        places = [one for one in _places(layout.text, cell) if layout.is_cell(one, one + len(cell))] if cell else []
+        places = (
+            [place for place in _places(layout.text, cell) if layout.is_cell(place, place + len(cell))] if cell else []
+        )
         counted = _places(around, cell) if places and sought.is_whole else []
         if len(cell) >= _TELLING_CELL and len(counted) == len(places) > 0:
             return _pieces(words, layout, places[bisect_right(counted, end - len(cell)) - 1])

@@ -252,14 +252,16 @@ def _closed(sections: Sequence[Section], inner: Sequence[tuple[int, str]], end: 
     A section that only continues the one before is left out.
     """
     # The same section, printed again in another wording, goes on.
-    before = [None, *((one.section, one.act) for one in sections)]
+    before = [None, *((section.section, section.act) for section in sections)]
     kept = [
-        one for one, last in zip(sections, before, strict=False) if not one.section or last != (one.section, one.act)
+        section
+        for section, last in zip(sections, before, strict=False)
+        if not section.section or last != (section.section, section.act)
     ]
     starts = [start for start, _ in inner]
-    for one, beyond in zip(kept, [*(one.start for one in kept[1:]), end], strict=True):
-        inside = inner[bisect_right(starts, one.start) : bisect_left(starts, beyond)]
-        yield replace(one, end=beyond, inner=tuple(inside))
+    for section, beyond in zip(kept, [*(section.start for section in kept[1:]), end], strict=True):
+        inside = inner[bisect_right(starts, section.start) : bisect_left(starts, beyond)]
+        yield replace(section, end=beyond, inner=tuple(inside))
 
 
 def _chosen(marks: list[Mark], rules: Rules) -> list[Mark]:

@@ -112,16 +112,16 @@ def named_sections(question: str, language: str) -> list[Reference]:
     """
     found: dict[tuple[int, str], Reference] = {}
     for code in dict.fromkeys((language, *READ_LANGUAGES)):
-        for one in find_references(question, code):
-            clear = all(one.end <= other.start or other.end <= one.start for other in found.values())
-            if clear or any(other.start == one.start and other.end >= one.end for other in found.values()):
-                found.setdefault((one.start, one.label), one)
+        for reference in find_references(question, code):
+            clear = all(reference.end <= other.start or other.end <= reference.start for other in found.values())
+            if clear or any(other.start == reference.start and other.end >= reference.end for other in found.values()):
+                found.setdefault((reference.start, reference.label), reference)
     for short in _SHORT_FORM.finditer(question):
-        free = all(short.end() <= one.start or one.end <= short.start() for one in found.values())
+        free = all(short.end() <= reference.start or reference.end <= short.start() for reference in found.values())
         if free and not (short["number"].isdecimal() and int(short["number"]) in _YEARS):
             label = normal_label(short["number"])
             found[short.start(), label] = Reference(short.start(), short.end("number"), label)
-    return sorted(found.values(), key=lambda one: one.start)
+    return sorted(found.values(), key=lambda reference: reference.start)
 
 
 def resolve(references: Iterable[Reference], parents: Sequence[Parent]) -> list[Edge]:

@@ -68,7 +68,7 @@ def record_run(workspace: Path, id: str, run: KeptRun, begun: str) -> RecordedRu
     Documents count that any process has erased since the moment `begun`.
     """
     with RUNS.changing(workspace):
-        erased = {one.file for one in erased_since(workspace, begun) if one.redact}
+        erased = {document.file for document in erased_since(workspace, begun) if document.redact}
         return RUNS.write(workspace, RecordedRun(id, without_answers(run, erased)))
 
 

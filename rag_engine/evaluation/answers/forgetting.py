@@ -20,7 +20,7 @@ def forget_in_evaluation(collection: Collection, document_id: str, file: str) ->
     """
     workspace = collection.catalog.workspace
     change_test_questions(workspace, lambda before: tuple(without_quotes(collection, before, document_id, file)))
-    RUNS.change_all(workspace, file, lambda one: replace(one, run=without_answers(one.run, (file,))))
+    RUNS.change_all(workspace, file, lambda run: replace(run, run=without_answers(run.run, (file,))))
 
 
 def without_quotes(
@@ -33,8 +33,12 @@ def without_quotes(
 
     @cache
     def texts() -> list[str]:
-        others = (one for one in collection.documents() if one.file == file and one.document_id != document_id)
-        return [letters_of(collection.catalog.text(one.key))[0] for one in others]
+        others = (
+            document
+            for document in collection.documents()
+            if document.file == file and document.document_id != document_id
+        )
+        return [letters_of(collection.catalog.text(document.key))[0] for document in others]
 
     def stays(quote: Quote) -> bool:
         return quote.document != file or any(letters_of(quote.quote)[0] in text for text in texts())

@@ -34,7 +34,7 @@ class GateResult(SharedRecord):
     @property
     def dropped(self) -> tuple[str, ...]:
         """The figures that fell by more than chance explains."""
-        return tuple(one.metric for one in self.changes if one.dropped)
+        return tuple(change.metric for change in self.changes if change.dropped)
 
     @property
     def id(self) -> str:

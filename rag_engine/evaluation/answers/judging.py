@@ -11,7 +11,17 @@ import numpy as np
 from rag_engine.errors import BackendError
 from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.answers.scoring import Figures, average_precision
-from rag_engine.prompts import CLAIMS_RULES, QUESTIONS_RULES, SUPPORTED_CLAIMS_RULES, USEFULNESS_RULES, claims_message, list_schema, questions_message, supported_claims_message, usefulness_message
+from rag_engine.prompts import (
+    CLAIMS_RULES,
+    QUESTIONS_RULES,
+    SUPPORTED_CLAIMS_RULES,
+    USEFULNESS_RULES,
+    claims_message,
+    list_schema,
+    questions_message,
+    supported_claims_message,
+    usefulness_message,
+)
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.types.answer import Answer
 
@@ -119,7 +129,9 @@ class Judge:
         if not contexts:
             return 0.0
         message = usefulness_message(question.question, question.answer, contexts)
-        return average_precision([float(one) for one in self._verdicts(USEFULNESS_RULES, message, len(contexts))])
+        return average_precision(
+            [float(verdict) for verdict in self._verdicts(USEFULNESS_RULES, message, len(contexts))]
+        )
 
     def _correctness(self, question: AnswerQuestion, answer: Answer, claims: Sequence[str]) -> float:
         """Return half the cosine with the reference answer, plus half the share of its claims made."""

@@ -65,7 +65,7 @@ def read_answer_questions(path: Path) -> tuple[AnswerQuestion, ...]:
 
 def question_lines(questions: Iterable[AnswerQuestion]) -> str:
     """Return questions as `read_answer_questions` reads them; fields without a value are left out."""
-    objects = ({name: value for name, value in asdict(one).items() if value} for one in questions)
+    objects = ({name: value for name, value in asdict(question).items() if value} for question in questions)
     return "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in objects)
 
 
@@ -106,7 +106,7 @@ def _filters(line: FileLine) -> Filter:
     """
     given = line.values.get("filters", {})
     lists = given.values() if isinstance(given, dict) else [None]
-    if not all(isinstance(values, list) and all(isinstance(one, str) for one in values) for values in lists):
+    if not all(isinstance(values, list) and all(isinstance(value, str) for value in values) for values in lists):
         cure = Message('Write them as lists, for example {"country": ["Italy"]}.')
         raise line.error(Message("the filters are {given!r}.", given=given), cure)
     return {name: tuple(values) for name, values in given.items()}

@@ -45,7 +45,7 @@ class AnswerRow:
 
 def rows_table(rows: Sequence[AnswerRow]) -> tuple[list[str], list[list[str | float | None]]]:
     """Return rows as a table: every field of them, and every figure with its spread."""
-    fixed = [one.name for one in fields(AnswerRow) if one.name not in ("figures", "spreads", "failure")]
+    fixed = [field.name for field in fields(AnswerRow) if field.name not in ("figures", "spreads", "failure")]
     metrics = list(dict.fromkeys(metric for row in rows for metric in row.figures))
     headings = [*fixed, *metrics, *(f"{metric} spread" for metric in metrics), "failure"]
     return headings, [

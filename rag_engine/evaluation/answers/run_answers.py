@@ -168,7 +168,7 @@ def _row(
         seconds=round(seconds, 3),
         question=question.question,
         answer=answer.text if answer else "",
-        cited=tuple(dict.fromkeys(f"{one.file} p. {one.page}" for one in citations)),
+        cited=tuple(dict.fromkeys(f"{citation.file} p. {citation.page}" for citation in citations)),
         generator=answer.generator if answer else "",
         figures={metric: _rounded(figures.get(metric)) for metric in metrics},
         spreads={metric: _rounded(spreads.get(metric)) for metric in metrics},

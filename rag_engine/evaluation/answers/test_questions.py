@@ -45,7 +45,7 @@ def with_questions(before: Sequence[AnswerQuestion], new: Sequence[AnswerQuestio
 
     A new one with a known id takes the place of the old one.
     """
-    return list({one.id: one for one in (*before, *new)}.values())
+    return list({question.id: question for question in (*before, *new)}.values())
 
 
 def answer_id(conversation: str, asked: str) -> str:
@@ -63,7 +63,7 @@ def kept_question(conversation: str, turn: Turn, language: str) -> AnswerQuestio
     answered = turn.reply.status == "answered"
     # What is quoted below a refusal is no answer.
     cited = turn.reply.citations if answered else ()
-    passages = dict.fromkeys(Quote(one.file, one.page, one.quote) for one in cited)
+    passages = dict.fromkeys(Quote(citation.file, citation.page, citation.quote) for citation in cited)
     if answered and not passages:
         raise InputError("This answer cites nothing.", help="Write the question by hand on the Evaluation page.")
     question = " ".join((turn.rewritten or turn.question).split())

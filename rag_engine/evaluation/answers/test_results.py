@@ -211,7 +211,7 @@ def _level(row: AnswerRow) -> int:
 
 def _share_changes(pairs: Sequence[QuestionChange]) -> Iterator[ShareChange]:
     for measure in MEASURES:
-        both = [(is_right(one.before, measure), is_right(one.after, measure)) for one in pairs]
+        both = [(is_right(pair.before, measure), is_right(pair.after, measure)) for pair in pairs]
         known = [(old, new) for old, new in both if old is not None and new is not None]
         if known:
             yield ShareChange(

@@ -57,13 +57,15 @@ def measure_test(
         kept = keep_run(workspace, run.id, datetime.now(UTC).strftime(_MOMENT))
         # Only now: the next questions are another run.
         RUNS.delete(workspace, run.id)
-    return kept, tuple(one for one in questions if one not in asked)
+    return kept, tuple(question for question in questions if question not in asked)
 
 
 def testable(questions: Sequence[AnswerQuestion], files: Collection[str]) -> tuple[AnswerQuestion, ...]:
     """Return the questions that expect no answer, or a passage of a document in the collection."""
     return tuple(
-        one for one in questions if not one.answerable or any(quote.document in files for quote in one.passages)
+        question
+        for question in questions
+        if not question.answerable or any(quote.document in files for quote in question.passages)
     )
 
 
