@@ -33,8 +33,8 @@ from rag_engine.evaluation.cached_reranker import cached_loader
 from rag_engine.evaluation.gold import GoldQuestion, read_gold
 from rag_engine.evaluation.vector_cache import CachedEmbedder, vectors_folder
 from rag_engine.protocols import Embedder, PassageReader, Reranker
-from rag_engine.retrieval.rerank_passages import DEPTH as RERANKED
 from rag_engine.retrieval.retrieve import retrieve
+from rag_engine.retrieval.tuning import RERANK_DEPTH as RERANKED
 from rag_engine.text.folding import fold
 from rag_engine.types.evidence import Evidence
 

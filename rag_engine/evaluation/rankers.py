@@ -19,8 +19,8 @@ from rag_engine.geography import load_gazetteer
 from rag_engine.planning.plan import plan_question
 from rag_engine.protocols import LoadReranker, VectorIndex
 from rag_engine.retrieval.ranking import Ranked, rank
-from rag_engine.retrieval.rerank_passages import DEPTH as RERANK_DEPTH
 from rag_engine.retrieval.search import Retrievers
+from rag_engine.retrieval.tuning import RERANK_DEPTH
 from rag_engine.storage.snapshot import CollectionView
 from rag_engine.types.evidence import Evidence, QueryPlan
 

@@ -24,19 +24,11 @@ from rag_engine.retrieval.named_sections import NamedSections, find_named
 from rag_engine.retrieval.rerank_passages import read_scores, rerank
 from rag_engine.retrieval.scores import column, mix, pool_of, read_signals, scaled_to_best
 from rag_engine.retrieval.search import Candidates, Retrievers, search
+from rag_engine.retrieval.tuning import MMR_RELEVANCE, NAMED_AMONG, REFERRING, SAME_PAGE_SHARE
 from rag_engine.storage.catalog import ChildRecord
 from rag_engine.storage.cross_references import references
 from rag_engine.storage.snapshot import CollectionView, Snapshot
 from rag_engine.types.evidence import AbsentSection, QueryPlan
-
-# How many of the best are examined for named sections; the catalog is asked for each.
-_NAMED_AMONG = 50
-# The share of the index weight for a passage elsewhere on a page that an index names.
-_SAME_PAGE = 0.5
-# A good passage that refers to another one speaks for it; this many of the best are read.
-_REFERRING = 10
-
-_RELEVANCE = 0.5
 
 
 def rank(
@@ -95,7 +87,7 @@ def _fused(
     scores = scores * np.array([boosts[int(owner)] for owner in pool.owners])
     if listed or matches.same_page:
         keys = pool.keys.tolist()
-        lifts = [1.0 if key in listed else _SAME_PAGE if key in matches.same_page else 0.0 for key in keys]
+        lifts = [1.0 if key in listed else SAME_PAGE_SHARE if key in matches.same_page else 0.0 for key in keys]
         scores = scores + weights.index_weight * np.array(lifts)
     return Ranked(pool.keys, pool.owners, scores, cosines, found, boosts, listed).by(scores)
 
@@ -141,7 +133,7 @@ def _refined(
     weights = config.weights
     scores = ranked.scores.copy()
     if weights.provenance_weight:
-        bonuses = _gained(named, _records(ranked, _NAMED_AMONG, view), view)
+        bonuses = _gained(named, _records(ranked, NAMED_AMONG, view), view)
         gained = {key: weights.provenance_weight * bonus for key, bonus in bonuses}
         scores += np.array([gained.get(key, 0.0) for key in ranked.keys.tolist()])
         ranked = replace(ranked, provenance=gained)
@@ -260,7 +252,7 @@ def _reranked(
 
 def _referred(ranked: Ranked, scores: Floats, view: CollectionView) -> Floats:
     """Return for each child the largest score of the best passages that refer to its parent, or 0."""
-    best = _records(ranked, _REFERRING, view)
+    best = _records(ranked, REFERRING, view)
     score_of = dict(zip(ranked.keys.tolist(), scores.tolist(), strict=True))
     referring: dict[int, float] = {}
     edges = references(view.catalog, {record.parent.key for record in best})
@@ -290,7 +282,7 @@ def select(fused: Floats, read: Floats | None, phi: Floats, vectors: Vectors, to
     final = scores + PROVENANCE * phi
     # By score first: ties are decided by the better rank.
     by_score = np.lexsort((np.arange(len(final)), -final))
-    order = by_score[mmr(final[by_score], vectors[by_score], lambda_=_RELEVANCE, top_k=top_k, rescale=False)]
+    order = by_score[mmr(final[by_score], vectors[by_score], lambda_=MMR_RELEVANCE, top_k=top_k, rescale=False)]
     return order, final[order]
 
 

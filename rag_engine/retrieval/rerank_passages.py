@@ -13,13 +13,8 @@ from rag_engine.errors import InputError, SextantError
 from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.protocols import Reranker
 from rag_engine.retrieval.diversity import scaled
+from rag_engine.retrieval.tuning import LEAST_RERANKED, RERANK_DEPTH, RERANK_SECONDS
 
-# How many of the best are reranked: further down a cross-encoder lifts passages that only look like an answer.
-DEPTH = 20
-# Seconds of the processor that reranking may take; a machine with nothing else to do takes less by the clock.
-_SECONDS = 3.0
-# Of fewer passages the order hardly changes.
-_FEWEST = 5
 _PROBE_QUESTION = "Who keeps the dykes in repair, and who pays for it?"
 # As long as a passage becomes.
 _PROBE = "The owners of the land behind a dyke keep it in repair and share what it costs each year. " * 13
@@ -53,10 +48,10 @@ def affordable_depth(reranker: Reranker, clock: Callable[[], float] = time.proce
         started = clock()
         reranker.score(_PROBE_QUESTION, [_PROBE] * _PROBES)
         fastest = min(fastest, (clock() - started) / _PROBES)
-        if fastest * DEPTH <= _SECONDS:
-            return DEPTH  # a faster run would read no more
-    depth = int(_SECONDS / fastest)
-    return depth if depth >= _FEWEST else 0
+        if fastest * RERANK_DEPTH <= RERANK_SECONDS:
+            return RERANK_DEPTH  # a faster run would read no more
+    depth = int(RERANK_SECONDS / fastest)
+    return depth if depth >= LEAST_RERANKED else 0
 
 
 def rerank(
@@ -66,7 +61,7 @@ def rerank(
     reranker: Reranker,
     *,
     weight: float,
-    depth: int = DEPTH,
+    depth: int = RERANK_DEPTH,
     readable: Sequence[bool] | None = None,
 ) -> Reranked:
     """Order texts, given best first with their scores, by (1 - weight) x score + weight x reranker's.

@@ -16,19 +16,11 @@ from rag_engine.config import RankingWeights
 from rag_engine.protocols import Keys, Vectors
 from rag_engine.retrieval.diversity import Floats, scaled
 from rag_engine.retrieval.search import Candidates
+from rag_engine.retrieval.tuning import DEVIATIONS, ENOUGH_WORDS, PRIOR_DOCUMENTS, PRIOR_PASSAGES
 from rag_engine.storage.sentence_vectors import best_cosines
 from rag_engine.storage.snapshot import CollectionView, LanguageSamples
 from rag_engine.types.evidence import QueryPlan
 
-# A passage that answers is about five deviations above its language's mean.
-_DEVIATIONS = 5.0
-# Of the words of a question that is well met a few stand elsewhere or not at all.
-_ENOUGH = 0.7
-
-# How many passages the calibration's unrelated pairs count for; they decide if a language has few passages.
-_PRIOR = 10
-# How many documents a language needs to speak as much for itself as the collection speaks for it.
-_DOCUMENTS = 100
 # A deviation from the median to the 95th percentile of a normal distribution.
 _TO_95TH = 1.645
 
@@ -145,7 +137,7 @@ def keyword_share(bm25: Floats, ideal: float) -> Floats:
     best = float(bm25.max(initial=0.0))
     if best <= 0:
         return np.zeros_like(bm25)
-    reached = min(1.0, best / (_ENOUGH * ideal)) if ideal > 0 else 1.0
+    reached = min(1.0, best / (ENOUGH_WORDS * ideal)) if ideal > 0 else 1.0
     return bm25 / best * reached**2
 
 
@@ -157,7 +149,7 @@ def convex_mix(deviations: Floats, keyword: Floats, *, dense_weight: float, gate
     how well the child matches the words. `gate` in 0..1 says how far keywords count for a child, whose words may be of
     another language.
     """
-    mixed: Floats = dense_weight * deviations / _DEVIATIONS + (1.0 - dense_weight) * gate * keyword
+    mixed: Floats = dense_weight * deviations / DEVIATIONS + (1.0 - dense_weight) * gate * keyword
     return mixed
 
 
@@ -205,7 +197,7 @@ def language_baselines(
         scale = calibration.of(language, written)
         expected[written] = Baseline(scale[1], (scale[2] - scale[1]) / _TO_95TH)
         own[written] = _found(vectors @ query, expected[written])
-    trust = {written: n / (n + _DOCUMENTS) for written, n in samples.documents.items()}
+    trust = {written: n / (n + PRIOR_DOCUMENTS) for written, n in samples.documents.items()}
     whole = sum(trust.values())
     shift = sum(trust[one] * (own[one].mean - expected[one].mean) for one in own) / max(whole, 1e-9)
     stretch = sum(trust[one] * own[one].deviation / expected[one].deviation for one in own) / max(whole, 1e-9)
@@ -225,7 +217,7 @@ def _found(cosines: Vectors, expected: Baseline) -> Baseline:
     """
     exact: NDArray[np.float64] = cosines.astype(np.float64)
     n = len(exact)
-    mean = (exact.sum() + _PRIOR * expected.mean) / (n + _PRIOR)
+    mean = (exact.sum() + PRIOR_PASSAGES * expected.mean) / (n + PRIOR_PASSAGES)
     squares = ((exact - exact.mean()) ** 2).sum() if n else 0.0
-    variance = (squares + _PRIOR * expected.deviation**2) / (n + _PRIOR)
+    variance = (squares + PRIOR_PASSAGES * expected.deviation**2) / (n + PRIOR_PASSAGES)
     return Baseline(float(mean), float(np.sqrt(variance)))

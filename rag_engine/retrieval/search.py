@@ -15,17 +15,11 @@ from rag_engine.messages import Message
 from rag_engine.protocols import Embedder, LoadReranker, Reranker, SparseIndex, VectorIndex, Vectors
 from rag_engine.retrieval.exact_search import nearest
 from rag_engine.retrieval.fuse_ranks import POOL, PROFILES, Profile
+from rag_engine.retrieval.tuning import DEPTH_PER_RESULT, EXACT_UP_TO, LONGEST_PIECE
 from rag_engine.storage.snapshot import CollectionView
 from rag_engine.text.analyzer import has_analyser
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types.evidence import QueryPlan
-
-# Approximate search only pays where a scan of every vector takes longer than an answer may: above this many.
-EXACT_UP_TO = 500_000
-# Candidates of each retriever for one result that is asked for.
-DEPTH_PER_RESULT = 5
-# In characters; an encoder of 512 tokens reads about three times as many of most languages.
-LONGEST_PIECE = 1_200
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.protocols import Reranker
 from rag_engine.retrieval.ranking import Ranked, rank
-from rag_engine.retrieval.rerank_passages import DEPTH
+from rag_engine.retrieval.tuning import RERANK_DEPTH
 from rag_engine.types.evidence import QueryPlan
 from rag_engine.types.passage import IndexListing
 from tests.rag_engine.conftest import AwayEmbedder
@@ -33,7 +33,7 @@ def ranked(engine: Engine) -> Rank:
     def ranking(question: str, *, language: str = "en", reranker: Reranker | None = None, **changes: object) -> Ranked:
         retrievers = engine.retrievers()
         if reranker is not None:
-            retrievers = replace(retrievers, reranker=lambda _: reranker, rerank_depth=lambda _: DEPTH)
+            retrievers = replace(retrievers, reranker=lambda _: reranker, rerank_depth=lambda _: RERANK_DEPTH)
         changes = {"rerank": reranker is not None, **changes}
         plan = QueryPlan(question, language, (question,))
         return rank(plan, None, engine.collection.view(), retrievers, engine.retrieval(**changes))

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Scores
-from rag_engine.retrieval.rerank_passages import DEPTH, Reranked, affordable_depth, interpolate, rerank
+from rag_engine.retrieval.rerank_passages import Reranked, affordable_depth, interpolate, rerank
+from rag_engine.retrieval.tuning import RERANK_DEPTH
 
 
 @dataclass
@@ -46,7 +47,7 @@ def ranking(count: int) -> tuple[list[str], list[float]]:
 
 
 @given(
-    st.lists(st.tuples(st.floats(-5, 5), st.floats(-50, 50)), min_size=1, max_size=DEPTH),
+    st.lists(st.tuples(st.floats(-5, 5), st.floats(-50, 50)), min_size=1, max_size=RERANK_DEPTH),
     st.floats(0, 1),
 )
 def test_the_scores_of_the_mix_stay_in_their_range(pairs: list[tuple[float, float]], weight: float) -> None:
@@ -57,7 +58,7 @@ def test_the_scores_of_the_mix_stay_in_their_range(pairs: list[tuple[float, floa
     assert min(scores) - 1e-9 <= min(found.scores) <= max(found.scores) <= max(scores) + 1e-9
 
 
-@given(st.lists(st.floats(-5, 5), min_size=2, max_size=DEPTH, unique=True))
+@given(st.lists(st.floats(-5, 5), min_size=2, max_size=RERANK_DEPTH, unique=True))
 def test_a_reranker_of_the_same_opinion_changes_nothing(scores: list[float]) -> None:
     scores.sort(reverse=True)
     texts = [str(score) for score in scores]
@@ -75,9 +76,9 @@ def test_only_the_first_twenty_are_read_and_nothing_from_behind_them_rises() -> 
     texts, scores = ranking(30)
     reader = Reader(lambda text: float(text.split()[1]))
     found = rerank("q", texts, scores, reader, weight=1.0)
-    assert {text for batch in reader.batches for text in batch} == set(texts[:DEPTH])
-    assert order(found) == [*reversed(range(DEPTH)), *range(DEPTH, 30)]
-    assert found.scores[DEPTH:] == tuple(scores[DEPTH:])
+    assert {text for batch in reader.batches for text in batch} == set(texts[:RERANK_DEPTH])
+    assert order(found) == [*reversed(range(RERANK_DEPTH)), *range(RERANK_DEPTH, 30)]
+    assert found.scores[RERANK_DEPTH:] == tuple(scores[RERANK_DEPTH:])
 
 
 def test_passages_in_a_language_it_does_not_know_are_not_read_and_keep_their_scores() -> None:
@@ -96,7 +97,9 @@ def test_what_cannot_change_is_not_read(count: int) -> None:
     assert reader.batches == []
 
 
-@pytest.mark.parametrize(("seconds_a_passage", "depth"), [(0.01, DEPTH), (0.15, DEPTH), (0.2, 15), (0.59, 5), (0.7, 0)])
+@pytest.mark.parametrize(
+    ("seconds_a_passage", "depth"), [(0.01, RERANK_DEPTH), (0.15, RERANK_DEPTH), (0.2, 15), (0.59, 5), (0.7, 0)]
+)
 def test_as_many_passages_are_read_as_the_machine_reads_in_time(seconds_a_passage: float, depth: int) -> None:
     reader = Reader(answers)
     ticks = itertools.count(0.0, 4 * seconds_a_passage)
@@ -106,12 +109,12 @@ def test_as_many_passages_are_read_as_the_machine_reads_in_time(seconds_a_passag
 
 def test_the_fastest_run_counts_for_others_may_have_used_the_machine() -> None:
     times = iter([0.0, 9.0, 10.0, 10.5, 20.0, 29.0, 30.0, 39.0])
-    assert affordable_depth(Reader(answers), clock=lambda: next(times)) == DEPTH
+    assert affordable_depth(Reader(answers), clock=lambda: next(times)) == RERANK_DEPTH
 
 
 def test_a_machine_that_reads_as_many_as_are_wanted_is_tried_once() -> None:
     reader, ticks = Reader(answers), itertools.count(0.0, 0.1)
-    assert affordable_depth(reader, clock=lambda: next(ticks)) == DEPTH
+    assert affordable_depth(reader, clock=lambda: next(ticks)) == RERANK_DEPTH
     assert len(reader.batches) == 1
 
 

@@ -1,0 +1,32 @@
+"""Numbers of the search beside the weights of data/ranking.toml, each with its benchmark."""
+
+# benchmarks/retrieval/retrieval_scale.py: seconds of an exact search. Above this many vectors a scan takes longer than
+# an answer may, and the approximate index is asked.
+EXACT_UP_TO = 500_000
+# benchmarks/retrieval/chroma_candidates.py: candidates of each retriever for one result that is asked for.
+DEPTH_PER_RESULT = 5
+# benchmarks/retrieval/choices.py: the characters of a piece of a long question. An encoder of 512 tokens reads about
+# three times as many of most languages.
+LONGEST_PIECE = 1_200
+
+# benchmarks/retrieval/fit_ranking.py: a passage that answers is this many deviations above its language's mean, and
+# holds this share of the words of a question that is well met.
+DEVIATIONS, ENOUGH_WORDS = 5.0, 0.7
+# benchmarks/models/encoders.py: the passages for which the calibration's unrelated pairs count, and the documents
+# that a language needs to speak as much for itself as the collection speaks for it.
+PRIOR_PASSAGES, PRIOR_DOCUMENTS = 10, 100
+
+# benchmarks/retrieval/named_sections.py: how many of the best are examined for named sections.
+NAMED_AMONG = 50
+# benchmarks/retrieval/index_signal.py: the share of the index weight elsewhere on a page that an index names.
+SAME_PAGE_SHARE = 0.5
+# benchmarks/retrieval/run_files.py, configuration "references": how many of the best lift what they refer to.
+REFERRING = 10
+# Prakash 2026, equation 3.5; benchmarks/retrieval/statutes.py: relevance against variety in the cascade's choice.
+MMR_RELEVANCE = 0.5
+
+# benchmarks/models/reranking.py: how many of the best are reranked. Further down a cross-encoder lifts passages that
+# only look like an answer; of fewer than the least the order hardly changes.
+RERANK_DEPTH, LEAST_RERANKED = 20, 5
+# The seconds of the processor that reranking may take; a machine with nothing else to do takes less by the clock.
+RERANK_SECONDS = 3.0
