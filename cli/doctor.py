@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
@@ -15,9 +15,9 @@ from rich.text import Text
 from cli.options import AsJson, Workspace
 from cli.terminal import bar, end_as_json, errors_end, print_table
 from rag_engine.config import Config, read_config
-from rag_engine.errors import InputError, SextantError
+from rag_engine.errors import InputError
 from rag_engine.messages import without_passwords
-from rag_engine.types.finding import Finding, some_of
+from rag_engine.types.finding import Finding
 
 if TYPE_CHECKING:
     from rag_engine.engine import Engine
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 _DISK_WANTED = 2 * 2**30
-_CATALOG, _RECORDS, _CONTENTS, _REPAIRED = "Catalog", "Records", "Contents", "Repaired"
-_DENSE, _KEYWORDS, _VECTORS = "Dense index (Chroma)", "Keyword index (tantivy)", "Vectors"
+_CATALOG, _RECORDS, _REPAIRED = "Catalog", "Records", "Repaired"
 _MARKS = {"good": Text("ok", "green"), "note": Text("--", "yellow"), "bad": Text("!!", "red")}
 # Of a damaged catalog, as many as help to see how far it goes.
 _FINDINGS = 3
@@ -129,22 +128,23 @@ def _repair(engine: Engine, checks: Sequence[Finding]) -> list[Finding]:
     from ingestion.acts.backups import read_again
     from ingestion.acts.context import local_person, open_context
     from ingestion.acts.indexes import rebuild
+    from rag_engine.storage.collection import CONTENTS, DENSE, KEYWORDS, VECTORS
     from rag_engine.storage.manifest import check_encoder
 
     context, done = open_context(engine, local_person()), []
     bad = {check.name for check in checks if check.state == "bad"}
-    if bad & {_CONTENTS, _VECTORS}:
+    if bad & {CONTENTS, VECTORS}:
         # Another encoder would encode everything, and answer otherwise.
         check_encoder(engine.collection.manifest(), engine.embedder(), engine.config.workspace)
-    if _CONTENTS in bad:
+    if CONTENTS in bad:
         with bar("Reading again") as advance:
             again = read_again(context, progress=advance)
         done.append(Finding(_REPAIRED, "good", f"{len(again.read)} documents were read again from their originals"))
         done += [Finding(_REPAIRED, "bad", f"{file} was not read again: {why}") for file, why in again.unread]
-        bad = {check.name for check in _index(engine) if check.state == "bad"}
-    if bad & {_DENSE, _KEYWORDS, _VECTORS}:
+        bad = {check.name for check in engine.collection.check() if check.state == "bad"}
+    if bad & {DENSE, KEYWORDS, VECTORS}:
         with bar("Repairing") as advance:
-            rebuild(context, encode=_VECTORS in bad, progress=advance)
+            rebuild(context, encode=VECTORS in bad, progress=advance)
         done.append(Finding(_REPAIRED, "good", "the indexes were made anew"))
     return done
 
@@ -172,100 +172,28 @@ def _databases(config: Config) -> Iterator[Finding]:
 
 def examine(engine: Engine) -> list[Finding]:
     """Everything that Sextant needs or can use, looked at one by one."""
+    from ingestion.acts.context import local_person, open_context
+    from ingestion.acts.documents import check_erasures
     from ingestion.extraction.ocr import choose
     from ingestion.records import originals
     from ingestion.web import browser
+    from rag_engine.backends.office import program
+    from rag_engine.confinement import probe
 
-    models = _encoder(engine), _reranker(engine), _language_model(engine), *_judge(engine), *choose.check()
-    programs = *browser.check(), _office(), _sandbox()
-    kept = *_index(engine), *originals.check(engine.collection)
+    models = *engine.models.check(engine.embedder), *choose.check()
+    programs = *browser.check(), program.check(), probe.check()
+    erasures = check_erasures(open_context(engine, local_person()))
+    kept = *erasures, *_workspace(engine), *engine.collection.check(), *originals.check(engine.collection)
     return [*models, *programs, _servers(engine), *kept, _disk(engine)]
 
 
-def _encoder(engine: Engine) -> Finding:
-    try:
-        embedder = engine.embedder()
-    except SextantError as error:
-        return Finding("Encoder", "bad", str(error))
-    return Finding(
-        "Encoder", "good", f"{embedder.name}, {embedder.dimension} dimensions, computed by {embedder.execution}"
-    )
+def _workspace(engine: Engine) -> Iterator[Finding]:
+    from rag_engine.atomic_write import open_to_others
 
-
-def _reranker(engine: Engine) -> Finding:
-    """Say which model reads the best passages again, in English, where the packaged one may be missing."""
-    from rag_engine.backends.reranker.packaged_minilm import INSTALL, PACKAGED, PACKAGED_LANGUAGE, is_installed
-
-    config = engine.config
-    if not config.retrieval.rerank:
-        return Finding("Reranker", "good", "none is wanted")
-    try:
-        reranker = engine.retrievers().reranker(PACKAGED_LANGUAGE)
-    except SextantError as error:
-        return Finding("Reranker", "bad", str(error))
-    found = f"{reranker.name} reranks English questions, computed by {reranker.execution}"
-    if config.reranker or is_installed():
-        return Finding("Reranker", "good", found)
-    return Finding("Reranker", "note", f"{found}; {PACKAGED}, which knows English better, is not installed", INSTALL)
-
-
-def _language_model(engine: Engine) -> Finding:
-    config = engine.config.generation
-    generator, warning = engine.models.language_model()
-    if generator is not None:
-        return Finding("Language model", "good", f"{generator.name}, window of {generator.context_window} tokens")
-    found = (
-        warning
-        or f"none answers at {without_passwords(config.openai_url or config.ollama_url)}; answers are quotations"
-    )
-    remedy = "Install Ollama, run `ollama pull qwen3:8b` (or a smaller model) and ask again."
-    return Finding("Language model", "note", found, "" if warning else remedy)
-
-
-def _judge(engine: Engine) -> Iterator[Finding]:
-    """Yield whether the second model that labels sentences answers, where one is set."""
-    from rag_engine.config import label_judge_settings
-    from rag_engine.models import open_judge
-
-    generation = engine.config.generation
-    if not generation.judge_model:
-        return
-    try:
-        judge = open_judge(engine.config, label_judge_settings(generation))
-    except SextantError as error:
-        yield Finding("Judge", "bad", str(error), "Unset SEXTANT_JUDGE_MODEL to do without.")
-    else:
-        yield Finding("Judge", "good", f"{judge.name} labels the sentences of answers")
-
-
-def _office() -> Finding:
-    from rag_engine.backends.office.program import office_program
-
-    found = office_program()
-    if found:
-        return Finding(
-            "LibreOffice", "good", f"{found}, for DOC, PPT, XLS and OpenDocument, and to draw office files as they look"
-        )
-    missing = "none; DOC, PPT and XLS files are refused with the reason, office files shown as extracted text"
-    return Finding("LibreOffice", "note", missing, "apt-get install libreoffice-core libreoffice-writer")
-
-
-def _sandbox() -> Finding:
-    """Say what a process cannot reach that opens foreign files, by trying."""
-    from rag_engine.confinement.probe import probe_confinement
-
-    probed = probe_confinement()
-    given_up = probed.given_up
-    who = "as root without its rights" if given_up.user == 0 else f"as user {given_up.user}"
-    if not probed.reached:
-        found = f"what reads and draws files, {who}, reaches no other file, no network and none of our variables"
-        return Finding("Sandbox", "good", f"{found} (Landlock {given_up.files} and seccomp)")
-    missing = " and ".join(
-        name for name, held in (("Landlock", given_up.files > 0), ("seccomp", given_up.calls)) if not held
-    )
-    found = f"what reads and draws files, {who}, could still reach {', '.join(probed.reached)}; not here: {missing}"
-    remedy = "Add files of strangers on Linux 5.13 or later with Landlock (/sys/kernel/security/lsm names it)."
-    return Finding("Sandbox", "note", found, remedy)
+    if open_to_others(engine.config.workspace):
+        found = f"other users of this machine can read {engine.config.workspace}"
+        remedy = f"Run `chmod 700 {engine.config.workspace}`, unless they shall."
+        yield Finding("Workspace", "note", found, remedy)
 
 
 def _servers(engine: Engine) -> Finding:
@@ -284,79 +212,6 @@ def _servers(engine: Engine) -> Finding:
         return Finding("Servers", "good", found)
     found = "`sextant serve` does not run on this workspace; a command opens the indexes itself"
     return Finding("Servers", "note", found, "Run `sextant serve` for the page in the browser.")
-
-
-def _index(engine: Engine) -> Iterator[Finding]:
-    from ingestion.acts.context import local_person, open_context
-    from ingestion.acts.documents import unfinished_erasures
-    from rag_engine.atomic_write import open_to_others
-
-    snapshot = engine.collection.snapshot()
-    unfinished = unfinished_erasures(open_context(engine, local_person()))
-    if unfinished or engine.collection.is_erasing():
-        found = (
-            f"begun and not finished: {', '.join(unfinished) or 'files of the indexes are still to be written anew'}"
-        )
-        remedy = (
-            "Whatever writes next finishes it: `sextant erase FILE` again, `sextant add`, a run, `sextant rebuild`."
-        )
-        yield Finding("Erasures", "bad", found, remedy)
-    if left := engine.collection.left_by_erasures():
-        yield Finding(
-            "Erased words", "bad", f"erased, and still there: {'; '.join(left)}", "Or run `sextant rebuild` now."
-        )
-    if open_to_others(engine.config.workspace):
-        found = f"other users of this machine can read {engine.config.workspace}"
-        remedy = f"Run `chmod 700 {engine.config.workspace}`, unless they shall."
-        yield Finding("Workspace", "note", found, remedy)
-    yield Finding("Collection", "good", f"{len(snapshot.documents)} documents, {len(snapshot)} passages")
-    if not snapshot.documents:
-        return
-    waiting = engine.collection.waiting()
-    if waiting is not None:
-        found = f"index {waiting.number} of {waiting.made} was held back"
-        remedy = "Run `sextant rebuild --accept` to put it in place, or `--discard` to remove it."
-        yield Finding("Waiting index", "note", found, remedy)
-    yield from _contents(engine)
-    known = set(snapshot.keys.tolist())
-    indexes: dict[str, Callable[[], set[int]]] = {
-        _DENSE: lambda: engine.collection.dense().filter(),
-        _KEYWORDS: lambda: engine.collection.sparse().keys(),
-    }
-    for name, keys in indexes.items():
-        try:
-            held = keys()
-        except SextantError as error:
-            yield Finding(name, "note" if error.retryable else "bad", str(error))
-            continue
-        missing, extra = len(known - held), len(held - known)
-        state: Literal["good", "bad"] = "bad" if missing else "good"
-        remedy = "Run `sextant rebuild`." if missing else ""
-        found = f"{len(held)} entries, {missing} missing, {extra} waiting for removal"
-        yield Finding(name, state, found, remedy)
-    yield _vectors(engine, len(snapshot))
-
-
-def _contents(engine: Engine) -> Iterator[Finding]:
-    """Yield the documents of which the catalog keeps something else than was written, where there are any."""
-    damaged = [record.file for record in engine.catalog.damaged_documents()]
-    if damaged:
-        remedy = "`sextant doctor --repair` reads them again from the workspace's copies of the originals."
-        found = f"texts of {len(damaged)} documents are missing or damaged: {some_of(damaged)}"
-        yield Finding(_CONTENTS, "bad", found, remedy)
-
-
-def _vectors(engine: Engine, wanted: int) -> Finding:
-    try:
-        missing = engine.collection.missing_vectors()
-        damaged = [record.file for record in engine.collection.damaged_vectors()]
-    except SextantError as error:
-        return Finding(_VECTORS, "bad", str(error))
-    found = f"{wanted - missing} of {wanted} passages have theirs"
-    if damaged:
-        found += f"; some of {len(damaged)} documents are not as they were written: {some_of(damaged)}"
-    remedy = "Run `sextant rebuild --encode`." if missing or damaged else ""
-    return Finding(_VECTORS, "bad" if missing or damaged else "good", found, remedy)
 
 
 def _disk(engine: Engine) -> Finding:

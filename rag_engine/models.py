@@ -18,11 +18,12 @@ from rag_engine.backends.ollama import find_ollama, installed_models, pull_model
 from rag_engine.backends.openai import find_openai
 from rag_engine.backends.reader.load import load_reader
 from rag_engine.backends.reranker.load import load_reranker
-from rag_engine.backends.reranker.packaged_minilm import PACKAGED, PACKAGED_LANGUAGE, is_installed
-from rag_engine.config import Config, GenerationConfig, read_config
+from rag_engine.backends.reranker.packaged_minilm import INSTALL, PACKAGED, PACKAGED_LANGUAGE, is_installed
+from rag_engine.config import Config, GenerationConfig, label_judge_settings, read_config
 from rag_engine.errors import BackendError, SextantError
-from rag_engine.messages import NO_MESSAGE, Message
+from rag_engine.messages import NO_MESSAGE, Message, without_passwords
 from rag_engine.protocols import Embedder, Generator, PassageReader, Reranker
+from rag_engine.types.finding import Finding
 from rag_engine.types.language_model import InstalledModel
 
 # Looking takes 20 ms where nothing answers, and a question looks twice.
@@ -130,6 +131,58 @@ class Models:
             loads.append(lambda: self.reranker(language()))
         self._loading = threading.Thread(target=_load, args=(loads,), name="load models", daemon=True)
         self._loading.start()
+
+    def check(self, embedder: Callable[[], Embedder]) -> Iterator[Finding]:
+        """Yield which models answer; `embedder` gives the encoder of the index."""
+        try:
+            encoder = embedder()
+        except SextantError as error:
+            yield Finding("Encoder", "bad", str(error))
+        else:
+            found = f"{encoder.name}, {encoder.dimension} dimensions, computed by {encoder.execution}"
+            yield Finding("Encoder", "good", found)
+        yield self._check_reranker()
+        yield self._check_language_model()
+        yield from self._check_judge()
+
+    def _check_reranker(self) -> Finding:
+        """Say which model reads the best passages again, in English, where the packaged one may be missing."""
+        if not self._config.retrieval.rerank:
+            return Finding("Reranker", "good", "none is wanted")
+        try:
+            reranker = self.reranker(PACKAGED_LANGUAGE)
+        except SextantError as error:
+            return Finding("Reranker", "bad", str(error))
+        found = f"{reranker.name} reranks English questions, computed by {reranker.execution}"
+        if self._config.reranker or is_installed():
+            return Finding("Reranker", "good", found)
+        return Finding(
+            "Reranker", "note", f"{found}; {PACKAGED}, which knows English better, is not installed", INSTALL
+        )
+
+    def _check_language_model(self) -> Finding:
+        config = self._config.generation
+        generator, warning = self.language_model()
+        if generator is not None:
+            return Finding("Language model", "good", f"{generator.name}, window of {generator.context_window} tokens")
+        found = (
+            warning
+            or f"none answers at {without_passwords(config.openai_url or config.ollama_url)}; answers are quotations"
+        )
+        remedy = "Install Ollama, run `ollama pull qwen3:8b` (or a smaller model) and ask again."
+        return Finding("Language model", "note", found, "" if warning else remedy)
+
+    def _check_judge(self) -> Iterator[Finding]:
+        """Yield whether the second model that labels sentences answers, where one is set."""
+        generation = self._config.generation
+        if not generation.judge_model:
+            return
+        try:
+            judge = open_judge(self._config, label_judge_settings(generation))
+        except SextantError as error:
+            yield Finding("Judge", "bad", str(error), "Unset SEXTANT_JUDGE_MODEL to do without.")
+        else:
+            yield Finding("Judge", "good", f"{judge.name} labels the sentences of answers")
 
     def close(self) -> None:
         """Wait for models that are being loaded: a process that ends while a runtime loads one crashes in it."""

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rag_engine.confinement.confine import Confinement, Reach, child_environment, confine, unprivileged_user
+from rag_engine.types.finding import Finding
 
 _SECONDS = 30
 
@@ -77,3 +78,19 @@ def _succeeds(attempt: Callable[[], object]) -> bool:
 
 if __name__ == "__main__":
     main()
+
+
+def check() -> Finding:
+    """Say what a process cannot reach that opens foreign files, by trying."""
+    probed = probe_confinement()
+    given_up = probed.given_up
+    who = "as root without its rights" if given_up.user == 0 else f"as user {given_up.user}"
+    if not probed.reached:
+        found = f"what reads and draws files, {who}, reaches no other file, no network and none of our variables"
+        return Finding("Sandbox", "good", f"{found} (Landlock {given_up.files} and seccomp)")
+    missing = " and ".join(
+        name for name, held in (("Landlock", given_up.files > 0), ("seccomp", given_up.calls)) if not held
+    )
+    found = f"what reads and draws files, {who}, could still reach {', '.join(probed.reached)}; not here: {missing}"
+    remedy = "Add files of strangers on Linux 5.13 or later with Landlock (/sys/kernel/security/lsm names it)."
+    return Finding("Sandbox", "note", found, remedy)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Literal, TypeVar
 
 import numpy as np
 
 from rag_engine import workspace as paths
-from rag_engine.errors import WorkspaceError
+from rag_engine.errors import SextantError, WorkspaceError
 from rag_engine.filters import Facets, Filter, allowed_documents
 from rag_engine.messages import Message
 from rag_engine.protocols import SparseIndex, StorageBackends, VectorIndex
@@ -36,7 +36,11 @@ from rag_engine.storage.stores import (
 from rag_engine.storage.vector_file import VectorFile
 from rag_engine.storage.vector_rows import rows_of_damaged_sentences
 from rag_engine.types.document import DocumentRecord
+from rag_engine.types.finding import Finding, some_of
 
+# Names of what is checked, by which a repair goes.
+CONTENTS, VECTORS = "Contents", "Vectors"
+DENSE, KEYWORDS = "Dense index (Chroma)", "Keyword index (tantivy)"
 _FILL = "Run `sextant rebuild`, or add a document: the next change fills it."
 _Index = TypeVar("_Index", VectorIndex, SparseIndex)
 _LEFT = Message(
@@ -217,6 +221,49 @@ class Collection:
     def waiting(self) -> WaitingGeneration | None:
         """Return the generation that was held back, or None."""
         return read_waiting(self.catalog)
+
+    def check(self) -> Iterator[Finding]:
+        """Yield what is missing or damaged in catalog, indexes and vectors."""
+        snapshot = self.snapshot()
+        yield Finding("Collection", "good", f"{len(snapshot.documents)} documents, {len(snapshot)} passages")
+        if not snapshot.documents:
+            return
+        waiting = self.waiting()
+        if waiting is not None:
+            found = f"index {waiting.number} of {waiting.made} was held back"
+            remedy = "Run `sextant rebuild --accept` to put it in place, or `--discard` to remove it."
+            yield Finding("Waiting index", "note", found, remedy)
+        damaged = [record.file for record in self.catalog.damaged_documents()]
+        if damaged:
+            remedy = "`sextant doctor --repair` reads them again from the workspace's copies of the originals."
+            found = f"texts of {len(damaged)} documents are missing or damaged: {some_of(damaged)}"
+            yield Finding(CONTENTS, "bad", found, remedy)
+        yield self._check_index(DENSE, lambda: self.dense().filter())
+        yield self._check_index(KEYWORDS, lambda: self.sparse().keys())
+        yield self._check_vectors()
+
+    def _check_index(self, name: str, keys: Callable[[], set[int]]) -> Finding:
+        known = set(self.snapshot().keys.tolist())
+        try:
+            held = keys()
+        except SextantError as error:
+            return Finding(name, "note" if error.retryable else "bad", str(error))
+        missing, extra = len(known - held), len(held - known)
+        found = f"{len(held)} entries, {missing} missing, {extra} waiting for removal"
+        return Finding(name, "bad" if missing else "good", found, "Run `sextant rebuild`." if missing else "")
+
+    def _check_vectors(self) -> Finding:
+        try:
+            missing = self.missing_vectors()
+            damaged = [record.file for record in self.damaged_vectors()]
+        except SextantError as error:
+            return Finding(VECTORS, "bad", str(error))
+        wanted = len(self.snapshot())
+        found = f"{wanted - missing} of {wanted} passages have theirs"
+        if damaged:
+            found += f"; some of {len(damaged)} documents are not as they were written: {some_of(damaged)}"
+        remedy = "Run `sextant rebuild --encode`." if missing or damaged else ""
+        return Finding(VECTORS, "bad" if missing or damaged else "good", found, remedy)
 
     def close(self) -> None:
         """Release every lock and connection."""

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
 
+from rag_engine.types.finding import Finding
+
 _PROGRAMS = ("soffice", "libreoffice")
 # No macro runs, nothing is fetched that a document links to, and no recovery or first-start dialog waits for anyone.
 _SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
@@ -93,3 +95,14 @@ def _end(child: psutil.Popen) -> None:
         except psutil.NoSuchProcess:
             continue
     psutil.wait_procs(family, timeout=5)
+
+
+def check() -> Finding:
+    """Say whether LibreOffice is there."""
+    found = office_program()
+    if found:
+        return Finding(
+            "LibreOffice", "good", f"{found}, for DOC, PPT, XLS and OpenDocument, and to draw office files as they look"
+        )
+    missing = "none; DOC, PPT and XLS files are refused with the reason, office files shown as extracted text"
+    return Finding("LibreOffice", "note", missing, "apt-get install libreoffice-core libreoffice-writer")

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from typer.testing import CliRunner
 
-import cli.doctor
 import ingestion.jobs.process
 import rag_engine.engine
 from cli.main import app as terminal
@@ -21,7 +20,10 @@ from ingestion.extraction.ocr import choose
 from ingestion.jobs.queue import Job, JobQueue
 from ingestion.web import browser
 from ingestion.worker import work
+from rag_engine.backends.office import program
+from rag_engine.confinement import probe
 from rag_engine.engine import Engine
+from rag_engine.models import Models
 from rag_engine.types.finding import Finding
 from tests.harness.killing.acts import SETTINGS, Scene
 from tests.rag_engine.conftest import CountingEmbedder
@@ -52,10 +54,10 @@ def commands(scene: Scene, *several: Sequence[str]) -> list[Ended]:
     rag_engine.engine.open_engine = lambda config: Engine(config, embedder=CountingEmbedder())
     # No other process is begun for what waits.
     ingestion.jobs.process._may_start = lambda workspace: False
-    for room, name in ((cli.doctor, "_judge"), (choose, "check"), (browser, "check")):
+    for room, name in ((Models, "_check_judge"), (choose, "check"), (browser, "check")):
         setattr(room, name, lambda *_: ())
-    for name in ("_office", "_sandbox", "_language_model"):
-        setattr(cli.doctor, name, lambda *_: Finding("Left out", "good", ""))
+    for room, name in ((program, "check"), (probe, "check"), (Models, "_check_language_model")):
+        setattr(room, name, lambda *_: Finding("Left out", "good", ""))
     return [_command(scene, arguments) for arguments in several]
 
 
