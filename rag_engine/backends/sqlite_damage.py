@@ -75,7 +75,8 @@ def find_damage(path: Path, *, most: int = 1) -> list[str]:
     sqlite3.DatabaseError if the file cannot be read for another reason.
     """
     try:
-        rows = _check(path, most)
+        with closing(reading(path)) as connection:
+            rows = [str(row[0]) for row in connection.execute(f"PRAGMA quick_check({most})")]
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         if not is_damage(error):
             raise
@@ -83,21 +84,13 @@ def find_damage(path: Path, *, most: int = 1) -> list[str]:
     return [] if rows == ["ok"] else [_in_short(row) for row in rows]
 
 
-def _check(path: Path, most: int) -> list[str]:
-    try:
-        with closing(reading(path)) as connection:
-            return _checked(connection, most)
-    except sqlite3.OperationalError as error:
-        if getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_READONLY_ROLLBACK:
-            raise
-        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-            return _checked(connection, most)
-
-
-def _checked(connection: sqlite3.Connection, most: int) -> list[str]:
-    return [str(row[0]) for row in connection.execute(f"PRAGMA quick_check({most})")]
-
-
 def reading(path: Path, seconds: float = 30.0) -> sqlite3.Connection:
-    """Return a connection that writes nothing, with transactions as they are asked for."""
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=seconds, isolation_level=None)
+    """Return a connection that changes nothing, with transactions as they are asked for.
+
+    It undoes the half-written work of a killed process, which one that may not write at all refuses to read.
+    """
+    mode = "rw" if path.with_name(f"{path.name}-journal").exists() else "ro"
+    address = f"{path.absolute().as_uri()}?mode={mode}"
+    connection = sqlite3.connect(address, uri=True, timeout=seconds, isolation_level=None)
+    connection.execute("PRAGMA query_only=ON")
+    return connection

@@ -126,20 +126,22 @@ def _open() -> dict[Path, Connection]:
 def _engine(path: Path, *, written: bool) -> sql.Engine:
     """Return an engine that opens a connection for each block.
 
-    A folder that is moved or removed leaves no connection behind.
+    A folder that is moved or removed leaves no connection behind. One that reads may undo the half-written work of a
+    killed process: a file with such work is read by nobody who may not write.
     """
-    query = {"uri": "true", "mode": "rwc" if written else "ro"}
+    query = {"uri": "true", "mode": "rwc" if written else "rw"}
     address = sql.URL.create("sqlite", database=path.absolute().as_uri(), query=query)
     # The driver would begin no transaction before it writes, and then one that only reads.
     manually = {"isolation_level": None}
     engine = sql.create_engine(address, hide_parameters=True, poolclass=sql.NullPool, connect_args=manually)
-    sql.event.listen(engine, "connect", partial(_configure, path))
+    sql.event.listen(engine, "connect", partial(_configure, path, written))
     sql.event.listen(engine, "begin", lambda one: one.exec_driver_sql("BEGIN IMMEDIATE" if written else "BEGIN"))
     sql.event.listen(engine, "handle_error", partial(report_damage, path))
     return engine
 
 
-def _configure(path: Path, connection: Any, _record: object) -> None:
+def _configure(path: Path, written: bool, connection: Any, _record: object) -> None:
+    only = "OFF" if written else "ON"
     with damage_reported(path):
-        for pragma in ("secure_delete=ON", "synchronous=FULL", "busy_timeout=30000"):
+        for pragma in ("secure_delete=ON", "synchronous=FULL", "busy_timeout=30000", f"query_only={only}"):
             connection.execute(f"PRAGMA {pragma}")
