@@ -28,7 +28,7 @@ from cli import (
     sources,
 )
 from cli.chat import chat
-from cli.serve import servers
+from cli.serve import serve
 from rag_engine.installation import sextant_version
 
 app = typer.Typer(
@@ -39,7 +39,7 @@ app = typer.Typer(
 )
 
 for verbs in (
-    collection.app, search.app, ask.app, compare.app, chat.app, doctor.app, servers.app, backup.app, knowledge.tables,
+    collection.app, search.app, ask.app, compare.app, chat.app, doctor.app, serve.app, backup.app, knowledge.tables,
     chunk.app, sources.app, jobs.app, review.app, dataset.app, people.audits,
 ):  # fmt: skip
     app.add_typer(verbs)
