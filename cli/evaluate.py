@@ -54,6 +54,12 @@ TextMetrics = Annotated[
     bool,
     typer.Option("--text-metrics", help="Also BLEU, ROUGE, METEOR, BERTScore (pip install 'sextant\\[text-metrics]')."),
 ]
+# Of passages the differences that are shown; precision alone rewards reading little.
+_PASSAGES = ("recall", "f1", "ndcg")
+_DRAWN = ("recall", "ndcg")
+# The factorial asks each question some seventy times.
+_ABLATION_QUESTIONS = 60
+_COLUMNS = ("configuration", "nDCG@10", "95%", "recall@10", "recall@100", "MRR@10", "MAP", "ms p50", "p95", "against")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +77,6 @@ class _Shown:
     baseline: str
     notes: tuple[str, ...]
     charts: Sequence[str]
-
-
-# Of passages the differences that are shown; precision alone rewards reading little.
-_PASSAGES = ("recall", "f1", "ndcg")
-_DRAWN = ("recall", "ndcg")
-# The factorial asks each question some seventy times.
-_ABLATION_QUESTIONS = 60
-_COLUMNS = ("configuration", "nDCG@10", "95%", "recall@10", "recall@100", "MRR@10", "MAP", "ms p50", "p95", "against")
 
 
 @app.command()

@@ -18,6 +18,9 @@ _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 _WORDS = re.compile(r"[^\W_]+")
 # Of the Latin letters; those of other scripts come after it.
 _LAST_LATIN = "\u024f"
+# File systems count bytes, commonly 255 of them; the rest is for what is put before and behind the name.
+_LONGEST_BYTES = 180
+_ELLIPSIS, _SEPARATORS = "…", " _-"
 
 
 def slug_of(*names: str) -> str:
@@ -91,11 +94,6 @@ def file_hash(path: Path) -> str:
     """Return the SHA-256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-# File systems count bytes, commonly 255 of them; the rest is for what is put before and behind the name.
-_LONGEST_BYTES = 180
-_ELLIPSIS, _SEPARATORS = "…", " _-"
 
 
 def safe_name(name: str) -> str:

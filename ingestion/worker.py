@@ -51,6 +51,7 @@ from rag_engine.text.control_characters import print_plainly
 from rag_engine.waiting import while_waiting
 
 _AGAIN_SECONDS = 2.0
+_ENDINGS: Mapping[ControlSignal, JobStatus] = {"": "done", "pause": "paused", "cancel": "cancelled"}
 
 
 def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
@@ -89,9 +90,6 @@ def _carry_out(job: Job, engine: Engine, jobs: JobQueue) -> None:
         kept = kept_uploads(workspace, replace(job, results=results))
         # First the job queue: a worker that is killed here must not look for files that it has removed.
         remove_finished(workspace, jobs.finish(job.id, status, results, join_messages([message, kept])))
-
-
-_ENDINGS: Mapping[ControlSignal, JobStatus] = {"": "done", "pause": "paused", "cancel": "cancelled"}
 
 
 def _try(job: Job, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:

@@ -24,6 +24,8 @@ RetrieverChoice = Literal["both", "dense", "sparse"]
 OcrChoice = Literal["auto", "tesseract", "rapidocr", "easyocr", "none"]
 ControllerMode = Literal["auto", "off"]
 Strategy = Literal["auto", "semantic", "section", "paragraph", "sentence", "fixed", "newline", "recursive"]
+# How many passages each recipe asks for.
+_TOP_K: dict[RetrievalProfile, int] = {"default": 10, "rrf": 10, "paper": 15, "statutes": 5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +201,6 @@ class Config:
     controller: ControllerConfig = ControllerConfig()
 
 
-# How many passages each recipe asks for.
-_TOP_K: dict[RetrievalProfile, int] = {"default": 10, "rrf": 10, "paper": 15, "statutes": 5}
 # 700 tokens of a whole section with an overlap of 85, at four characters each.
 _STATUTES = ChunkSizes(child_size=2800, child_overlap=340)
 

@@ -48,6 +48,24 @@ from rag_engine.workspace import catalog_file, records_file
 
 # How long a deletion on a page waits for whoever thinks better of it.
 UNDO_SECONDS = 10.0
+# By kinds of records: what takes the document of an id and a file out of them. The tables of the catalog that hold
+# documents are those of rag_engine/storage/erase_document.py.
+FORGETTING: Mapping[tuple[str, ...], Callable[[ActContext, str, str, bool], None]] = {
+    ("erased", "conversation"): lambda context, document, file, redact: forget_in_conversations(
+        context.workspace, document, file, redact=redact
+    ),
+    ("comparison", "comparison cell"): lambda context, document, *_: ComparisonStore(
+        context.engine.catalog
+    ).forget_document(document),
+    ("notebook",): lambda context, document, _, redact: (
+        NOTEBOOKS.change_all(context.workspace, document, lambda notebook: without_document(notebook, document))
+        if redact
+        else None
+    ),
+    ("test question", "run"): lambda context, document, file, redact: (
+        forget_in_evaluation(context.engine.collection, document, file) if redact else None
+    ),
+}
 
 
 @act("curator", "Adding documents", on_first=True)
@@ -387,26 +405,6 @@ def _copies(context: ActContext, code: str, sha256: str, *, former: bool) -> lis
         if record.code not in (code, *indexed)
         and (record.code in alike or (code and not former and record.relation and record.relation.duplicate_of == code))
     ]
-
-
-# By kinds of records: what takes the document of an id and a file out of them. The tables of the catalog that hold
-# documents are those of rag_engine/storage/erase_document.py.
-FORGETTING: Mapping[tuple[str, ...], Callable[[ActContext, str, str, bool], None]] = {
-    ("erased", "conversation"): lambda context, document, file, redact: forget_in_conversations(
-        context.workspace, document, file, redact=redact
-    ),
-    ("comparison", "comparison cell"): lambda context, document, *_: ComparisonStore(
-        context.engine.catalog
-    ).forget_document(document),
-    ("notebook",): lambda context, document, _, redact: (
-        NOTEBOOKS.change_all(context.workspace, document, lambda notebook: without_document(notebook, document))
-        if redact
-        else None
-    ),
-    ("test question", "run"): lambda context, document, file, redact: (
-        forget_in_evaluation(context.engine.collection, document, file) if redact else None
-    ),
-}
 
 
 def _forget(context: ActContext, document_id: str, source: str, file: str, *, redact: bool) -> list[Message]:

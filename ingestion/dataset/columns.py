@@ -23,6 +23,8 @@ LIGHT = "Licence Light"
 DECISION = "Licence Decision"
 NOTE = "Decision Note"
 _ACTIVE = "Active"
+_TABLE = tomllib.loads((DATA / "dataset.toml").read_text(encoding="utf-8"))
+EDITING: tuple[str, ...] = tuple(_TABLE["editing"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,4 @@ def heading_key(text: str) -> str:
     return re.sub(r"[\W_]+", "", fold(text))
 
 
-_TABLE = tomllib.loads((DATA / "dataset.toml").read_text(encoding="utf-8"))
 COLUMNS = tuple(Column(**row) for row in _TABLE["columns"])
-EDITING: tuple[str, ...] = tuple(_TABLE["editing"])

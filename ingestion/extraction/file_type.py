@@ -18,6 +18,38 @@ from ingestion.web.links import suffix_of
 Format = Literal[
     "pdf", "docx", "pptx", "xlsx", "odt", "epub", "rtf", "doc", "ppt", "xls", "odp", "ods", "html", "markdown", "text"
 ]
+_OPEN_XML, _OPEN_DOCUMENT = "application/vnd.openxmlformats-officedocument", "application/vnd.oasis.opendocument"
+_DOCX_PARTS = ("wordprocessingml.document", "wordprocessingml.template", "ms-word.document.macroEnabled")
+_PPTX_PARTS = ("presentationml.presentation", "presentationml.slideshow", "ms-powerpoint.presentation.macroEnabled")
+_XLSX_PARTS = ("spreadsheetml.sheet", "ms-excel.sheet.macroEnabled")
+# What bytes begin with that the collection cannot read: a name, and the suffix and media type under which a
+# download is stored all the same, so that extraction says what is to be done about it.
+_FOREIGN = (
+    (b"\x89PNG", "PNG", "png", "image/png"),
+    (b"\xff\xd8\xff", "JPEG", "jpg", "image/jpeg"),
+    (b"GIF8", "GIF", "gif", "image/gif"),
+    (b"II*\x00", "TIFF", "tif", "image/tiff"),
+    (b"MM\x00*", "TIFF", "tif", "image/tiff"),
+    (b"%!PS", "PostScript", "ps", "application/postscript"),
+    (b"\x1f\x8b", "gzip", "gz", "application/gzip"),
+    (b"7z\xbc\xaf", "7-Zip", "7z", "application/x-7z-compressed"),
+    (b"Rar!", "RAR", "rar", "application/vnd.rar"),
+    (b"MZ", "EXE", "", ""),
+    (b"\x7fELF", "ELF", "", ""),
+)
+_ZIP = b"PK\x03\x04"
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_TYPES = "[Content_Types].xml"
+_ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
+_HTML_STARTS = (b"<!doctype html", b"<html", b"<head", b"<body", b"<?xml")
+_HEAD = 4096
+_LARGEST_JSON = 20_000_000
+_SUFFIX_OF_FORMAT = {"markdown": "md", "text": "txt"}
+# A password turns the newer formats into the older container.
+_OLE_FORMATS: tuple[Format, ...] = ("doc", "xls", "ppt", "docx", "xlsx", "pptx")
+_TEXT_TYPES = {"md": "text/markdown", "markdown": "text/markdown", "csv": "text/csv", "txt": "text/plain"}
+_HTML = ("text/html", "application/xhtml+xml")
+_HTML_TAG = re.compile(rb"<(?:!doctype\s{1,9}html|html|head|body|title|div|p|table|h1)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +67,6 @@ class FileType:
     converted: Format | None = None
 
 
-_OPEN_XML, _OPEN_DOCUMENT = "application/vnd.openxmlformats-officedocument", "application/vnd.oasis.opendocument"
-_DOCX_PARTS = ("wordprocessingml.document", "wordprocessingml.template", "ms-word.document.macroEnabled")
-_PPTX_PARTS = ("presentationml.presentation", "presentationml.slideshow", "ms-powerpoint.presentation.macroEnabled")
-_XLSX_PARTS = ("spreadsheetml.sheet", "ms-excel.sheet.macroEnabled")
 FILE_TYPES = (
     FileType("pdf", "PDF", "application/pdf", ("pdf",)),
     FileType("docx", "DOCX", f"{_OPEN_XML}.wordprocessingml.document", ("docx", "docm", "dotx"), _DOCX_PARTS),
@@ -64,27 +92,6 @@ _READABLE_WITH_OFFICE = ", ".join(one.label for one in FILE_TYPES if one.convert
 UPLOAD_SUFFIXES = (*(suffix for one in FILE_TYPES for suffix in one.suffixes), "csv")
 
 _SUFFIXES: dict[str, Format] = {f".{suffix}": one.format for one in FILE_TYPES for suffix in one.suffixes}
-# What bytes begin with that the collection cannot read: a name, and the suffix and media type under which a
-# download is stored all the same, so that extraction says what is to be done about it.
-_FOREIGN = (
-    (b"\x89PNG", "PNG", "png", "image/png"),
-    (b"\xff\xd8\xff", "JPEG", "jpg", "image/jpeg"),
-    (b"GIF8", "GIF", "gif", "image/gif"),
-    (b"II*\x00", "TIFF", "tif", "image/tiff"),
-    (b"MM\x00*", "TIFF", "tif", "image/tiff"),
-    (b"%!PS", "PostScript", "ps", "application/postscript"),
-    (b"\x1f\x8b", "gzip", "gz", "application/gzip"),
-    (b"7z\xbc\xaf", "7-Zip", "7z", "application/x-7z-compressed"),
-    (b"Rar!", "RAR", "rar", "application/vnd.rar"),
-    (b"MZ", "EXE", "", ""),
-    (b"\x7fELF", "ELF", "", ""),
-)
-_ZIP = b"PK\x03\x04"
-OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_TYPES = "[Content_Types].xml"
-_ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
-_HTML_STARTS = (b"<!doctype html", b"<html", b"<head", b"<body", b"<?xml")
-_HEAD = 4096
 
 
 def detect(path: Path) -> Format:
@@ -199,14 +206,7 @@ def _unsupported(path: Path, kind: str = "") -> Refusal:
     )
 
 
-_LARGEST_JSON = 20_000_000
-_SUFFIX_OF_FORMAT = {"markdown": "md", "text": "txt"}
-# A password turns the newer formats into the older container.
-_OLE_FORMATS: tuple[Format, ...] = ("doc", "xls", "ppt", "docx", "xlsx", "pptx")
 _OLE_TYPES: dict[str, str] = {format_: MEDIA_TYPES[format_] for format_ in _OLE_FORMATS}
-_TEXT_TYPES = {"md": "text/markdown", "markdown": "text/markdown", "csv": "text/csv", "txt": "text/plain"}
-_HTML = ("text/html", "application/xhtml+xml")
-_HTML_TAG = re.compile(rb"<(?:!doctype\s{1,9}html|html|head|body|title|div|p|table|h1)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ from rag_engine.messages import Message, message_of
 from rag_engine.storage.indexer import IndexingStopped
 
 _Done = TypeVar("_Done")
+# So many of the sources that come next are named.
+_NAMED = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,10 +75,6 @@ def attempt(
         raise_of_own_disk(error)
         retryable = error.retryable if isinstance(error, SextantError) else True
         return Outcome("failed", "unexpected", said(error), retryable=retryable)
-
-
-# So many of the sources that come next are named.
-_NAMED = 50
 
 
 def source_progress(

@@ -25,6 +25,11 @@ FROM_LIST = "list:"
 ADDED = Message("added")
 # The choice of a decision that keeps a source out of every phase: its document was erased.
 EXCLUDED = "withdraw"
+# What a verdict is called by that found no licence.
+_NO_LICENCE = frozenset((
+    "", "All rights reserved", "Copyright notice", "Reproduction reserved", "Text and data mining reserved",
+    "Third-party material excepted", "Unclear permission",
+))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,13 +209,6 @@ def field_texts(metadata: Metadata, field: FieldName) -> tuple[str, ...]:
 def document_code(document: DocumentRecord) -> str:
     """Return the code of the source that a document is a version of; a former version has its own."""
     return document.source.removeprefix(FROM_LIST)
-
-
-# What a verdict is called by that found no licence.
-_NO_LICENCE = frozenset((
-    "", "All rights reserved", "Copyright notice", "Reproduction reserved", "Text and data mining reserved",
-    "Third-party material excepted", "Unclear permission",
-))  # fmt: skip
 
 
 def decided(record: SourceRecord) -> SourceRecord:

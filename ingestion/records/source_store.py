@@ -54,6 +54,12 @@ _EVIDENCE: Mapping[Phase, TypeAdapter[Any]] = {
     "metadata": TypeAdapter(Description),
     "indexing": TypeAdapter(Indexed),
 }
+TABLES = sql.MetaData()
+# The event of a decision, and how one that was taken back begins there.
+_DECIDED, _UNDONE = "decision", "undone"
+_ACTS = {"correct": "", "agree": "agreed", "undo": "undone"}
+# Records of documents that are no sources of the list; the catalog has the description of a source.
+_DESCRIPTION = "description"
 
 
 def _texts(*names: str, key: bool = False) -> list[sql.Column[str]]:
@@ -61,7 +67,6 @@ def _texts(*names: str, key: bool = False) -> list[sql.Column[str]]:
     return [sql.Column(name, kind, primary_key=key, nullable=False) for name, kind in kinds]
 
 
-TABLES = sql.MetaData()
 sources = sql.Table(
     "sources",
     TABLES,
@@ -126,14 +131,9 @@ class Event:
     seconds: float
 
 
-# The event of a decision, and how one that was taken back begins there.
-_DECIDED, _UNDONE = "decision", "undone"
-_ACTS = {"correct": "", "agree": "agreed", "undo": "undone"}
 _SOURCE = [sources.c.code, *(column for column in sources.c if column.name not in ("position", "code"))]
 _EVENT = [history.c[field.name] for field in fields(Event)]
 _Said = TypeVar("_Said", Correction, Decision)
-# Records of documents that are no sources of the list; the catalog has the description of a source.
-_DESCRIPTION = "description"
 
 
 class SourceStore:

@@ -41,6 +41,14 @@ _NetworkReason = Literal[
     "timed_out", "too_large", "too_many_redirects", "http_error", "not_found", "access_denied", "rate_limited",
 ]  # fmt: skip
 NETWORK_REASONS: frozenset[OutcomeReason] = frozenset(get_args(_NetworkReason))
+_PASSING: frozenset[OutcomeReason] = frozenset({"not_a_portal", "translation", "superseded", "not_modified", ""})
+# We could not read the file in time, in memory or for lack of a program; it may be tried again.
+_OUR_FAILURES: frozenset[OutcomeReason] = frozenset(
+    {
+        *("host_unknown", "connection_failed", "timed_out", "rate_limited"),
+        *("too_slow", "too_much_memory", "crashed", "ocr_missing", "office_missing"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +71,6 @@ class Outcome:
         if self.status == "failed":
             return isinstance(self.evidence, Download) and bool(self.evidence.path)
         return self.status == "done" or (self.status == "skipped" and self.reason in _PASSING)
-
-
-_PASSING: frozenset[OutcomeReason] = frozenset({"not_a_portal", "translation", "superseded", "not_modified", ""})
-# We could not read the file in time, in memory or for lack of a program; it may be tried again.
-_OUR_FAILURES: frozenset[OutcomeReason] = frozenset(
-    {
-        *("host_unknown", "connection_failed", "timed_out", "rate_limited"),
-        *("too_slow", "too_much_memory", "crashed", "ocr_missing", "office_missing"),
-    }
-)
 
 
 class Refusal(SextantError):  # noqa: N818 - refusing is an answer, not an accident

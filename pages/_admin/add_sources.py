@@ -26,6 +26,12 @@ _ADDED = "listed added"
 # About as many characters of a reason stand beside the place on one line.
 _LINE = 75
 _WARNINGS = 5
+_FOUND = "listed proposed"
+_TYPES = [
+    "pdf", "docx", "docm", "pptx", "pptm", "xlsx", "xlsm", "odt", "odp", "ods", "epub", "rtf", "html", "htm", "xhtml",
+    "md", "txt", "doc", "ppt", "xls",
+]  # fmt: skip
+_REFUSED = "documents refused"
 
 
 def draw_source_list_upload() -> None:
@@ -141,9 +147,6 @@ def _source(source: ListedSource) -> dict[str, str]:
     }
 
 
-_FOUND = "listed proposed"
-
-
 def draw_discovery() -> None:
     """Ask an address for its sitemap or feed and draw the entries, of which some may be added."""
     with st.form("discovery", border=False):
@@ -223,13 +226,6 @@ def _draw_found(report: SourceListReport) -> None:
         if st.button(_("Discard"), key="leave proposals"):
             del st.session_state[_FOUND]
             st.rerun()
-
-
-_TYPES = [
-    "pdf", "docx", "docm", "pptx", "pptm", "xlsx", "xlsm", "odt", "odp", "ods", "epub", "rtf", "html", "htm", "xhtml",
-    "md", "txt", "doc", "ppt", "xls",
-]  # fmt: skip
-_REFUSED = "documents refused"
 
 
 def draw_document_upload() -> None:

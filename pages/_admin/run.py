@@ -43,6 +43,14 @@ _STAGES = {
     "described": to_translate("Described"),
     "indexed": to_translate("In the index"),
 }
+_COMMAND = "admin command"
+_FUNNEL_SECONDS = 5.0
+_LOOKED_AT = 50
+_WHICH: dict[Which, str] = {
+    "due": to_translate("New or changed sources"),
+    "failed": to_translate("Failed sources only"),
+    "all": to_translate("Everything again"),
+}
 
 
 def draw_funnel() -> None:
@@ -114,16 +122,6 @@ def _why(stage: FunnelStage) -> str:
 
 def _name(stage: FunnelStage) -> str:
     return _(_STAGES[stage.name])
-
-
-_COMMAND = "admin command"
-_FUNNEL_SECONDS = 5.0
-_LOOKED_AT = 50
-_WHICH: dict[Which, str] = {
-    "due": to_translate("New or changed sources"),
-    "failed": to_translate("Failed sources only"),
-    "all": to_translate("Everything again"),
-}
 
 
 def draw_run() -> None:

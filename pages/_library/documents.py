@@ -31,18 +31,39 @@ from rag_engine.viewer import address
 from rag_engine.viewer.find import find_documents
 
 _WORDS, _UNCHECKED = "library words", "library unchecked"
-
-
-def _listed(name: str, values: Iterable[str]) -> str:
-    return ", ".join(display_text(name, value) for value in values)
-
-
 # The columns by their English names, under which those chosen are kept.
 TITLE, UNCHECKED, FOUND_IN = to_translate("Title"), to_translate("Extracted, not checked"), to_translate("Found in")
 _PAGES = to_translate("Pages")
 _CHOSEN = "library columns"
 # Shown if a document is superseded, with any choice of columns.
 VERSION = to_translate("Version")
+_DEFAULT = (
+    UNCHECKED,
+    to_translate("Year"),
+    to_translate("Language"),
+    to_translate("Type"),
+    to_translate("Hazard"),
+    to_translate("Country"),
+    to_translate("Authority"),
+)
+_PLACES = {
+    "title": to_translate("Title"),
+    "authority": to_translate("Authority"),
+    "summary": to_translate("Description"),
+    "text": to_translate("Text"),
+}
+_TITLE_WIDTH, _UNCHECKED_WIDTH, _FOUND_WIDTH, _VERSION_WIDTH = 350, 90, 110, 100
+# Streamlit breaks a text into lines in rows of more than 64 pixels alone; three lines show nearly every title.
+_ROW, _TALLEST, _TITLE_LENGTH = 65, 753, 135
+_LINES = 3
+# Pixels of a letter on average and of what is beside a text in its cell; no column grows wider for its texts.
+_LETTER, _BESIDE, _WIDEST = 7.6, 20, 240
+
+
+def _listed(name: str, values: Iterable[str]) -> str:
+    return ", ".join(display_text(name, value) for value in values)
+
+
 _COLUMNS: Mapping[str, tuple[Callable[[DocumentRecord], str | int], int]] = {
     to_translate("Year"): (lambda one: str(one.metadata.year or ""), 55),
     to_translate("Language"): (
@@ -66,27 +87,6 @@ _COLUMNS: Mapping[str, tuple[Callable[[DocumentRecord], str | int], int]] = {
     to_translate("Added"): (lambda one: one.added[:10], 100),
     to_translate("File"): (lambda one: one.file, 220),
 }
-_DEFAULT = (
-    UNCHECKED,
-    to_translate("Year"),
-    to_translate("Language"),
-    to_translate("Type"),
-    to_translate("Hazard"),
-    to_translate("Country"),
-    to_translate("Authority"),
-)
-_PLACES = {
-    "title": to_translate("Title"),
-    "authority": to_translate("Authority"),
-    "summary": to_translate("Description"),
-    "text": to_translate("Text"),
-}
-_TITLE_WIDTH, _UNCHECKED_WIDTH, _FOUND_WIDTH, _VERSION_WIDTH = 350, 90, 110, 100
-# Streamlit breaks a text into lines in rows of more than 64 pixels alone; three lines show nearly every title.
-_ROW, _TALLEST, _TITLE_LENGTH = 65, 753, 135
-_LINES = 3
-# Pixels of a letter on average and of what is beside a text in its cell; no column grows wider for its texts.
-_LETTER, _BESIDE, _WIDEST = 7.6, 20, 240
 
 
 def columns_in_use() -> list[str]:

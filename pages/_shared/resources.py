@@ -29,6 +29,12 @@ from rag_engine.types.document import DocumentRecord
 
 _Given = ParamSpec("_Given")
 _Found = TypeVar("_Found")
+# The name that was given last on a page where nobody logs in.
+KNOWN_AUTHOR = "admin author known"
+# Every change leaves an event, written with it; several of the last ones distinguish two changes of one second.
+_LATEST_EVENTS = 20
+# Characters of an answer that tell its language.
+_SAMPLE = 600
 
 
 @st.cache_resource(show_spinner=False)
@@ -75,10 +81,6 @@ def person() -> Person:
     return welcome(workspace(), *login_identity(), str(st.user.get("name") or "").strip())
 
 
-# The name that was given last on a page where nobody logs in.
-KNOWN_AUTHOR = "admin author known"
-
-
 def context() -> ActContext:
     """Return the workspace, ready for the acts of who is at the page."""
     return ActContext(engine(), store(), jobs(), person())
@@ -87,10 +89,6 @@ def context() -> ActContext:
 def records() -> dict[str, SourceRecord]:
     """Return every source record by code; read again when anything has happened to one of them."""
     return kept_reading(_source_records, _("Reading the sources …"))(tuple(store().latest(_LATEST_EVENTS)))
-
-
-# Every change leaves an event, written with it; several of the last ones distinguish two changes of one second.
-_LATEST_EVENTS = 20
 
 
 def kept_reading(read: Callable[_Given, _Found], spinner: str) -> Callable[_Given, _Found]:
@@ -150,10 +148,6 @@ def document_language(document_id: str) -> str:
     """Return the code of a document's language, "" for one that is no longer in the collection."""
     document = find_document(document_id)
     return document.metadata.language if document is not None else ""
-
-
-# Characters of an answer that tell its language.
-_SAMPLE = 600
 
 
 def text_language(text: str) -> str:

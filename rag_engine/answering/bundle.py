@@ -34,6 +34,7 @@ _NOT_OURS = "is not an answer that `sextant ask --bundle` kept"
 Part = Literal["plan", "evidence", "prompt", "model", "settings", "index", "versions", "answer"]
 
 _SHOWN = 120  # characters of a text that is shown
+_MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,6 @@ _CODECS: dict[str, TypeAdapter[Any]] = {
     "answer": TypeAdapter(KeptAnswer),
     "circumstances": TypeAdapter(Circumstances),
 }
-_MANIFEST = "manifest.json"
 _MEMBERS = (_MANIFEST, *(f"{name}.json" for name in _CODECS))
 
 

@@ -17,6 +17,13 @@ from rag_engine.errors import InputError
 from rag_engine.messages import Message, join_messages
 from rag_engine.text.file_kinds import check_file
 
+# The number of documents that tell the language of a corpus, and the share that must agree for one language.
+_SAMPLE = 40
+_AGREEMENT = 0.9
+# Characters that a language is read from; the beginning of a long text tells it as well as the whole.
+_SAMPLE_CHARACTERS = 2000
+_MIXED = "mixed"
+
 
 @dataclass(frozen=True, slots=True)
 class FileLine:
@@ -88,13 +95,6 @@ def read_objects(path: Path) -> Iterator[FileLine]:
 Split = Literal["dev", "heldout", "all"]
 Qrels = Mapping[str, Mapping[str, int]]
 Identify = Callable[[str], str]
-
-# The number of documents that tell the language of a corpus, and the share that must agree for one language.
-_SAMPLE = 40
-_AGREEMENT = 0.9
-# Characters that a language is read from; the beginning of a long text tells it as well as the whole.
-_SAMPLE_CHARACTERS = 2000
-_MIXED = "mixed"
 
 
 @dataclass(frozen=True, slots=True)

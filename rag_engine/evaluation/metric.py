@@ -15,6 +15,7 @@ from rag_engine.evaluation.trec_runs import RunWriter
 # The names of ir_measures, and ours.
 _MEASURES = {"nDCG@10": "ndcg@10", "R@10": "recall@10", "R@100": "recall@100", "RR@10": "mrr@10", "AP": "map"}
 METRICS = tuple(_MEASURES.values())
+DEPTH = 100
 
 
 def ranking_metrics(ranking: Sequence[str], judged: Mapping[str, int]) -> dict[str, float]:
@@ -34,8 +35,6 @@ def ranking_metrics(ranking: Sequence[str], judged: Mapping[str, int]) -> dict[s
 
 # A question to documents with their scores, best first, each document once.
 RankDocuments = Callable[[str], Sequence[tuple[str, float]]]
-
-DEPTH = 100
 
 
 @dataclass(frozen=True, slots=True)

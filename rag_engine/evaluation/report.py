@@ -21,6 +21,12 @@ from rag_engine.errors import InputError
 from rag_engine.evaluation.metric import Measured
 from rag_engine.evaluation.significance import Difference, Interval, mean_interval, paired_difference
 
+_PACKAGES = ("chromadb", "tantivy", "openvino", "ir-measures")
+# Groups of questions in charts and tables for reading; the intervals of smaller groups are too wide to tell.
+_SHOWN = 2
+# From here on a figure is a count, not a share.
+_COUNT = 2.0
+
 
 @dataclass(frozen=True, slots=True)
 class ReportRow:
@@ -57,13 +63,6 @@ def compare(
             }
             rows.append(ReportRow(one.name, group, int(chosen.sum()), figures, versus))
     return tuple(rows)
-
-
-_PACKAGES = ("chromadb", "tantivy", "openvino", "ir-measures")
-# Groups of questions in charts and tables for reading; the intervals of smaller groups are too wide to tell.
-_SHOWN = 2
-# From here on a figure is a count, not a share.
-_COUNT = 2.0
 
 
 def machine(*packages: str) -> str:

@@ -43,6 +43,8 @@ _LINE = np.dtype([("start", "<i4"), ("end", "<i4"), ("page", "<i4"), ("box", "<f
 _LARGEST = 2**29
 # Sizes in full precision: chunkers compare them, and must repeat their first result.
 _BLOCK = np.dtype([("start", "<i4"), ("end", "<i4"), ("page", "<i4"), ("kind", "u1"), ("font_size", "<f8")])
+SCHEMA = 1
+_PLACE = ("key", "document_key", "index", "start", "end", "page", "last_page")
 
 
 def pack_text(text: str) -> bytes:
@@ -115,10 +117,7 @@ def pack_extracted(extracted: ExtractedText) -> dict[str, bytes]:
     return {"text": pack_text(extracted.text), "lines": lines, "blocks": blocks}
 
 
-SCHEMA = 1
-
 _RECORD = [documents.c[name] for name in DocumentRecord.__dataclass_fields__]
-_PLACE = ("key", "document_key", "index", "start", "end", "page", "last_page")
 # In the order of the records' fields; headings come last, for they are decoded.
 _PARENT = [parents.c[name] for name in (*_PLACE, "text", "act", "section", "depth", "headings")]
 _CHILD = [children.c[name] for name in (*_PLACE, "clause")]

@@ -21,6 +21,9 @@ from rag_engine.storage.catalog import Catalog, mark_changed
 from rag_engine.types.document import Document, DocumentRecord
 
 _COLUMNS = [tables.anchors.c[name] for name in ("term", "subterm", "source", "page", "start", "end", "see")]
+# The sources of an index and of a glossary that a document carries itself.
+OWN_INDEX, OWN_GLOSSARY = "own", "own glossary"
+OWN_SOURCES = (OWN_INDEX, OWN_GLOSSARY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +41,6 @@ class IndexedEntry:
     start: int = 0
     end: int = 0
     see: tuple[str, ...] = ()
-
-
-# The sources of an index and of a glossary that a document carries itself.
-OWN_INDEX, OWN_GLOSSARY = "own", "own glossary"
-OWN_SOURCES = (OWN_INDEX, OWN_GLOSSARY)
 
 
 def entries_at(records: Sequence[IndexRecord], found: Sequence[Anchor], source: str) -> Iterator[IndexedEntry]:

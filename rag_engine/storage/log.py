@@ -21,6 +21,8 @@ from rag_engine.storage.schema import documents
 
 # "source", "file" and "document" lines repeat the catalog's rows of a source, a download and a document.
 LogKind = Literal["act", "decision", "correction", "source", "file", "document"]
+# The record that says which documents were entered last.
+_ENTERED = "entered"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +54,6 @@ class LogLine:
 
 _COLUMNS = [log.c[one.name] for one in fields(LogLine)]
 _KEPT = [column for column in documents.c if column.name != "status"]
-# The record that says which documents were entered last.
-_ENTERED = "entered"
 
 
 def add_lines(workspace: Path, lines: Iterable[LogLine]) -> None:

@@ -8,6 +8,8 @@ from typing import Literal
 from rag_engine.messages import Message
 
 BlockKind = Literal["heading", "text", "table", "note"]
+# How `Metadata.superseded` says that it is not known since when.
+UNDATED = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +68,6 @@ class ExtractedText:
     ocr_pages: tuple[int, ...] = ()
     unread_pages: tuple[int, ...] = ()
     warnings: tuple[Message, ...] = ()
-
-
-# How `Metadata.superseded` says that it is not known since when.
-UNDATED = "unknown"
 
 
 @dataclass(frozen=True, slots=True)

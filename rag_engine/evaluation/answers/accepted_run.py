@@ -21,6 +21,7 @@ from rag_engine.messages import Message
 
 # A difference that chance brings about in fewer cases than this is significant.
 _SIGNIFICANT = 0.05
+_ACCEPTED = "accepted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,6 @@ class RecordedRun(SharedRecord):
 
 _RUN = TypeAdapter(KeptRun)
 RUNS = RecordKind("run", Message("run of questions"), TypeAdapter(RecordedRun))
-_ACCEPTED = "accepted"
 
 
 def record_run(workspace: Path, id: str, run: KeptRun, begun: str) -> RecordedRun:

@@ -17,6 +17,8 @@ from rag_engine.evaluation.answers.run_answers import AnswersRequest, RunProgres
 from rag_engine.evaluation.answers.test_results import differing_settings
 from rag_engine.messages import Message
 
+_LAST = "last"
+
 
 @dataclass(frozen=True, slots=True)
 class GateResult(SharedRecord):
@@ -42,7 +44,6 @@ class GateResult(SharedRecord):
         return _LAST
 
 
-_LAST = "last"
 _KIND = RecordKind("gate", Message("result of the gate"), TypeAdapter(GateResult))
 
 
