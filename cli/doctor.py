@@ -172,18 +172,16 @@ def _databases(config: Config) -> Iterator[Finding]:
 
 def examine(engine: Engine) -> list[Finding]:
     """Everything that Sextant needs or can use, looked at one by one."""
-    from ingestion.acts.context import local_person, open_context
-    from ingestion.acts.documents import check_erasures
     from ingestion.extraction.ocr import choose
-    from ingestion.records import originals
+    from ingestion.records import erasures, originals
     from ingestion.web import browser
     from rag_engine.backends.office import program
     from rag_engine.confinement import probe
 
     models = *engine.models.check(engine.embedder), *choose.check()
     programs = *browser.check(), program.check(), probe.check()
-    erasures = check_erasures(open_context(engine, local_person()))
-    kept = *erasures, *_workspace(engine), *engine.collection.check(), *originals.check(engine.collection)
+    collection = engine.collection
+    kept = *erasures.check(collection), *_workspace(engine), *collection.check(), *originals.check(collection)
     return [*models, *programs, _servers(engine), *kept, _disk(engine)]
 
 

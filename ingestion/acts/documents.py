@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
@@ -43,7 +43,6 @@ from rag_engine.storage.erase_document import Erasure
 from rag_engine.storage.index_entries import OWN_SOURCES, index_sources
 from rag_engine.storage.log import forget_lines
 from rag_engine.types.document import DocumentRecord
-from rag_engine.types.finding import Finding
 from rag_engine.workspace import catalog_file, records_file
 
 # How long a deletion on a page waits for whoever thinks better of it.
@@ -168,20 +167,6 @@ def erase(context: ActContext, document: str, author: str = "", note: str = "", 
 def unfinished_erasures(context: ActContext) -> list[str]:
     """Return the files of the documents whose erasure was broken off and not yet finished."""
     return [erasure.file for erasure in begun_erasures(context.workspace)]
-
-
-def check_erasures(context: ActContext) -> Iterator[Finding]:
-    """Yield the erasures that are not finished, and what they left in files of the indexes."""
-    unfinished, collection = unfinished_erasures(context), context.engine.collection
-    if unfinished or collection.is_erasing():
-        named = ", ".join(unfinished) or "files of the indexes are still to be written anew"
-        remedy = (
-            "Whatever writes next finishes it: `sextant erase FILE` again, `sextant add`, a run, `sextant rebuild`."
-        )
-        yield Finding("Erasures", "bad", f"begun and not finished: {named}", remedy)
-    if left := collection.left_by_erasures():
-        found = f"erased, and still there: {'; '.join(left)}"
-        yield Finding("Erased words", "bad", found, "Or run `sextant rebuild` now.")
 
 
 @act("reader")

@@ -11,7 +11,9 @@ from filelock import FileLock, Timeout
 from pydantic import TypeAdapter
 
 from rag_engine.errors import WorkspaceError
+from rag_engine.storage.collection import Collection
 from rag_engine.storage.records import bodies, delete_record, reading, write_record, writing
+from rag_engine.types.finding import Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +83,17 @@ def erasing(workspace: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def check(collection: Collection) -> Iterator[Finding]:
+    """Yield the erasures that are not finished, and what they left in files of the indexes."""
+    unfinished = [erasure.file for erasure in begun_erasures(collection.workspace)]
+    if unfinished or collection.is_erasing():
+        named = ", ".join(unfinished) or "files of the indexes are still to be written anew"
+        remedy = (
+            "Whatever writes next finishes it: `sextant erase FILE` again, `sextant add`, a run, `sextant rebuild`."
+        )
+        yield Finding("Erasures", "bad", f"begun and not finished: {named}", remedy)
+    if left := collection.left_by_erasures():
+        found = f"erased, and still there: {'; '.join(left)}"
+        yield Finding("Erased words", "bad", found, "Or run `sextant rebuild` now.")
