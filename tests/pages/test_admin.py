@@ -259,6 +259,14 @@ def test_chosen_sources_are_run(start: Start, changed: Path) -> None:
         assert "Run all phases for everything new or changed of NEW001" in texts(app)
 
 
+def test_what_the_list_says_stays_mere_text(start: Start, listed: Path) -> None:
+    app = admin(start(listed), "review")
+
+    shown = [one.value for one in app.markdown if "alert" in one.value]
+    assert shown
+    assert all("<script>" not in one and "![x]" not in one for one in shown)
+
+
 def test_the_funnel_counts_what_came_how_far(start: Start, listed: Path) -> None:
     app = admin(start(listed), "run")
 

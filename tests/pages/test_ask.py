@@ -1,6 +1,7 @@
 """The page for questions, over a small real collection."""
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -181,6 +182,17 @@ def test_a_recipe_of_a_paper_and_variety_can_be_chosen(start: Start, collection:
     app = ask(app, "How long does a local flood plan remain valid?")
     assert not app.exception
     assert "3 of 3 documents are not cut as the recipe" in texts(app)
+
+
+def test_a_hostile_document_is_only_text(start: Start, collection: Path) -> None:
+    app = ask(start(collection), "What do the harbour cranes of Rotterdam lift?")
+
+    assert not app.exception
+    shown = [line for line in texts(app).splitlines() if "Rotterdam" in line or "evil" in line]
+    assert shown
+    for line in shown:
+        unescaped = re.sub(r"\\.|:small\[]|:[a-z-]+-badge\[|:green-background\[|:material/\w+:", "", line)
+        assert not re.search(r"[<>$!]|]\(|//|www\.|:\w", unescaped.replace("](#answer-", "")), line
 
 
 def test_a_deleted_conversation_leaves_the_list(start: Start, collection: Path) -> None:
