@@ -53,15 +53,19 @@ _OPEN = local()
 @contextmanager
 def reading(workspace: Path) -> Iterator[Connection]:
     """Yield a connection that reads the records; without a database there are none."""
-    if (open_one := _open().get(records_file(workspace))) is not None:
+    path = records_file(workspace)
+    if (open_one := _open().get(path)) is not None:
         yield open_one
-    elif _is_made(records_file(workspace)):
-        with _engine(records_file(workspace), written=False).connect() as connection:
-            yield connection
-    else:
-        with sql.create_engine("sqlite://", poolclass=sql.NullPool).begin() as connection:
-            TABLES.create_all(connection)
-            yield connection
+        return
+    if path.is_file():
+        with _engine(path, written=False).connect() as connection:
+            # The first writer may have been killed before it had made the tables.
+            if sql.inspect(connection).has_table(records.name):
+                yield connection
+                return
+    with sql.create_engine("sqlite://", poolclass=sql.NullPool).begin() as connection:
+        TABLES.create_all(connection)
+        yield connection
 
 
 @contextmanager
@@ -72,11 +76,10 @@ def writing(workspace: Path) -> Iterator[Connection]:
         yield open_one
         return
     make_folder(workspace)
-    if not _is_made(path):
+    if not path.is_file():
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        with _engine(path, written=True).begin() as connection:
-            TABLES.create_all(connection)
     with _engine(path, written=True).begin() as connection:
+        TABLES.create_all(connection)
         _open()[path] = connection
         try:
             yield connection
@@ -108,11 +111,6 @@ def bodies(connection: Connection, kind: str, under: str = "") -> dict[str, str]
     chosen = sql.and_(records.c.kind == kind, records.c.id.startswith(under, autoescape=True))
     rows = connection.execute(sql.select(records.c.id, records.c.body).where(chosen).order_by(records.c.version))
     return {str(id): str(body) for id, body in rows}
-
-
-def _is_made(path: Path) -> bool:
-    """Return whether the database has its tables, with which its first bytes are written."""
-    return path.is_file() and path.stat().st_size > 0
 
 
 def _open() -> dict[Path, Connection]:

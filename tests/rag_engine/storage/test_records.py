@@ -16,6 +16,7 @@ import os, sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
 connection.execute("PRAGMA cache_size=1")
 connection.execute("BEGIN IMMEDIATE")
+connection.execute("CREATE TABLE IF NOT EXISTS records (kind, id, owner, shared_by, version, body)")
 for number in range(400):
     connection.execute("INSERT INTO records VALUES ('note', ?, '', '', 1, ?)", (f"half {number}", "lost " * 200))
 os._exit(9)
@@ -27,9 +28,13 @@ def killed(tmp_path: Path) -> Path:
     """Return a workspace of one record, whose next writer was killed while it wrote."""
     with writing(tmp_path) as connection:
         write_record(connection, "note", "one", "kept")
-    subprocess.run([sys.executable, "-P", "-c", _KILLED, str(records_file(tmp_path))], check=False)
-    assert Path(f"{records_file(tmp_path)}-journal").stat().st_size
+    _kill_a_writer(tmp_path)
     return tmp_path
+
+
+def _kill_a_writer(workspace: Path) -> None:
+    subprocess.run([sys.executable, "-P", "-c", _KILLED, str(records_file(workspace))], check=False)
+    assert Path(f"{records_file(workspace)}-journal").stat().st_size
 
 
 def test_records_are_read_after_a_writer_was_killed(killed: Path) -> None:
@@ -40,3 +45,13 @@ def test_records_are_read_after_a_writer_was_killed(killed: Path) -> None:
 def test_the_file_of_records_is_copied_after_a_writer_was_killed(killed: Path) -> None:
     with reading_file(records_file(killed)) as connection:
         assert connection.execute("SELECT id FROM records").fetchall() == [("one",)]
+
+
+def test_a_workspace_whose_first_writer_was_killed_has_no_records(tmp_path: Path) -> None:
+    _kill_a_writer(tmp_path)
+    with reading(tmp_path) as connection:
+        assert bodies(connection, "note") == {}
+    with writing(tmp_path) as connection:
+        write_record(connection, "note", "one", "kept")
+    with reading(tmp_path) as connection:
+        assert bodies(connection, "note") == {"one": "kept"}
