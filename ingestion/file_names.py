@@ -55,6 +55,9 @@ def safe_code(code: str) -> str:
     """Return the code as it may be in a file name.
 
     A changed code ends in a hash, so that no two become one.
+
+    >>> safe_code("EEA001"), safe_code("EEA/001")
+    ('EEA001', 'EEA-001-a0a961')
     """
     kept = _NOT_CODE.sub("-", code).lstrip(".-")[:_LONGEST_CODE].replace("..", "-")
     if kept and kept == code:
@@ -100,6 +103,9 @@ def safe_name(name: str) -> str:
     """Return a file name without folders, control characters or a leading dot; never empty.
 
     It has at most 180 bytes; a longer name is cut between words and ends in an ellipsis.
+
+    >>> safe_name("../../etc/Piano alluvioni?.pdf")
+    'Piano alluvioni_.pdf'
     """
     last = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
     printable = "".join(c for c in last if unicodedata.category(c)[0] not in "CZ" or c == " ")

@@ -137,7 +137,11 @@ def open_tools(engine: Engine, config: IngestionConfig, *, again: bool = False) 
 
 
 def named_places(urls: Iterable[str]) -> set[HostAndPort]:
-    """Return the places of addresses that a person has named, and no page."""
+    """Return the places of addresses that a person has named, and no page.
+
+    >>> sorted(named_places(["https://example.org/plan", "http://localhost:8080/", "ftp://example.org"]))
+    [('example.org', 443), ('localhost', 8080)]
+    """
     places: set[HostAndPort] = set()
     for url in urls:
         with suppress(Refusal):

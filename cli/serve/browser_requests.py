@@ -55,7 +55,13 @@ class RequestRules:
     origins: Sequence[str] = ()
 
     def refusal(self, headers: Headers, scheme: str, port: int) -> tuple[int, str] | None:
-        """Return status and reason where a request to a port is refused, or None."""
+        """Return status and reason where a request to a port is refused, or None.
+
+        >>> from starlette.datastructures import Headers
+        >>> rules = RequestRules(names=("localhost",))
+        >>> rules.refusal(Headers({"host": "localhost:8501", "origin": "https://evil.example"}), "http", 8501)
+        (403, 'Pages of other sites and programs may not use this server.')
+        """
         host = headers.get("host", "")
         asked = _split(f"//{host}")
         if asked is None or asked.netloc != host or "@" in host or not self._is_served(asked, scheme, port):

@@ -31,14 +31,22 @@ class Exposure:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names that browsers ask the server by, besides those that every machine has for itself."""
+        """Names that browsers ask the server by, besides those that every machine has for itself.
+
+        >>> Exposure("0.0.0.0", "https://library.example.org").names
+        ('library.example.org',)
+        """
         # A host beyond this machine is asked by the address that people log in at.
         own = "" if self.address else self.host
         return tuple(name for name in (urlsplit(self.address).hostname, own) if name)
 
     @property
     def reached_at(self) -> str:
-        """Host by which this machine itself reaches the server, as in an address."""
+        """Host by which this machine itself reaches the server, as in an address.
+
+        >>> Exposure("0.0.0.0").reached_at, Exposure("2001:db8::7").reached_at
+        ('127.0.0.1', '[2001:db8::7]')
+        """
         if self.host in ("0.0.0.0", "::"):  # noqa: S104 - asked, not listened at
             return LOOPBACK if self.host == "0.0.0.0" else "[::1]"  # noqa: S104
         return f"[{self.host}]" if ":" in self.host else self.host

@@ -107,7 +107,11 @@ def _named(value: object) -> str:
 
 
 def missing_role(person: Person, act: DeclaredAct) -> PersonRole | None:
-    """Return the role that a person would need for an act; None if the person may do it."""
+    """Return the role that a person would need for an act; None if the person may do it.
+
+    >>> missing_role(Person("Ada", "", "reader"), DeclaredAct("erase", "curator", "Deleting a document", True))
+    'curator'
+    """
     return None if person.has_role(act.role) else act.role
 
 

@@ -38,7 +38,11 @@ def other_files(workspace: Path) -> Iterator[str]:
 
 
 def original_name(sha256: str, file: str) -> str:
-    """Return the path in the workspace of the copy of a file of the collection."""
+    """Return the path in the workspace of the copy of a file of the collection.
+
+    >>> original_name("9f86d081884c7d659a2feaa0c55ad015", "flood-plan.pdf")
+    'files/9f86d081884c/flood-plan.pdf'
+    """
     return f"{_ORIGINALS}/{sha256[:12]}/{file}"
 
 
@@ -51,6 +55,9 @@ def may_hold(name: str) -> bool:
     """Return whether a backup may hold a file of this name: in the workspace, obeyed by no process.
 
     An archive may come from anybody: a `serving.json` in it would lead every question to a server of theirs.
+
+    >>> may_hold("notes/plan.md"), may_hold("../plan.md"), may_hold("serving.json")
+    (True, False, False)
     """
     parts = name.split("/")
     if any(part in ("", ".", "..") or "\0" in part or Path(part).name != part for part in parts):

@@ -96,6 +96,10 @@ def records_of(entries: Iterable[IndexEntry], page_of: PageLookup) -> list[Index
     An entry under another one is a subterm of that one's term.
 
     An entry that only heads others, or above the entries of a letter, gives no record.
+
+    >>> records = records_of([IndexEntry("Dikes, 12-13"), IndexEntry("breaches of, 40", indent=9)], int)
+    >>> [(record.term, record.subterm, record.pages) for record in records]
+    [('Dikes', '', (12, 13)), ('Dikes', 'breaches of', (40,))]
     """
     listed = list(entries)
     loose = _is_loose(listed)
@@ -237,7 +241,11 @@ def folded(text: str) -> str:
 
 
 def is_index_title(text: str) -> bool:
-    """Return whether a line is the title of an index, or its running head with a page number."""
+    """Return whether a line is the title of an index, or its running head with a page number.
+
+    >>> is_index_title("Sachverzeichnis 211"), is_index_title("Index of tables")
+    (True, False)
+    """
     return len(text) < 60 and folded(text) in INDEX_TITLES
 
 

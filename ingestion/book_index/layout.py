@@ -276,6 +276,10 @@ def records_of_rows(rows: Sequence[Sequence[str]], page_of: PageLookup, *, guess
 
     A row without a term continues with the one above it. Page numbers are mapped by `page_of`, unless the table has
     columns for both printed pages and pages of the file.
+
+    >>> records = records_of_rows([("Begriff", "Seite"), ("Deich", "12-14"), ("", "20")], int)
+    >>> [(record.term, record.pages) for record in records]
+    [('Deich', (12, 13, 14)), ('Deich', (20,))]
     """
     roles, header, listed = _named_columns(rows)
     roles = roles or (_guessed_columns(rows) if guess else {})

@@ -54,6 +54,10 @@ def page_numbers(labels: Sequence[str], margins: Mapping[int, Sequence[str]], co
     `labels` are its page labels, one a page, empty if it has none; `margins` are the lines at the top and bottom of
     its pages. Labels that the printed numbers contradict are not believed: many programs number from 1 and ignore the
     print.
+
+    >>> numbers = page_numbers(["i", "ii", "1", "2", "3"], {}, 5)
+    >>> numbers.page("ii"), numbers.page("2"), numbers.page("9")
+    (2, 4, None)
     """
     printed = _printed_numbers(margins)
     if labels:

@@ -57,7 +57,11 @@ class CataloguePage:
 
 
 def catalogue_kind(body: bytes) -> CatalogueKind:
-    """Return the kind of catalogue whose answer this is, or ""."""
+    """Return the kind of catalogue whose answer this is, or "".
+
+    >>> catalogue_kind(b'{"success": true, "result": {"results": []}}')
+    'CKAN'
+    """
     start = body.lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"<"):
         root = parse_xml(body)

@@ -18,7 +18,12 @@ _HALVES = re.compile("[\ud800-\udfff]")
 
 
 def ckan_records(loaded: Json, address: str) -> tuple[tuple[Record, ...], int]:
-    """Return the records of a package_search or package_show answer, and how many the search found in all."""
+    """Return the records of a package_search or package_show answer, and how many the search found in all.
+
+    >>> answer = {"result": {"title": "Piano alluvioni", "resources": [{"url": "/piano.pdf", "format": "PDF"}]}}
+    >>> [(record.title, record.url) for record in ckan_records(answer, "https://dati.example.org/")[0]]
+    [('Piano alluvioni', 'https://dati.example.org/piano.pdf')]
+    """
     result = loaded.get("result") if isinstance(loaded, dict) else None
     if not isinstance(result, dict):
         return (), 0
@@ -74,7 +79,12 @@ def nodes_of(loaded: Json) -> dict[str, _Node]:
 
 
 def dcat_records(nodes: Mapping[str, _Node], address: str = "") -> Iterator[Record]:
-    """Return the datasets among the nodes, in the document's order."""
+    """Return the datasets among the nodes, in the document's order.
+
+    >>> node = {"@type": "dcat:Dataset", "dct:title": "Flood plan", "dcat:landingPage": "https://example.org/plan"}
+    >>> [(record.title, record.url) for record in dcat_records(nodes_of(node))]
+    [('Flood plan', 'https://example.org/plan')]
+    """
     for node in nodes.values():
         named = node.get("@type")
         kinds = {_local(kind) for kind in (named if isinstance(named, list) else [named]) if isinstance(kind, str)}

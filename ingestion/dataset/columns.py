@@ -58,7 +58,11 @@ class Column:
 
 
 def heading_key(text: str) -> str:
-    """Return a heading as headings are compared: however it is spaced, accented and written large."""
+    """Return a heading as headings are compared: however it is spaced, accented and written large.
+
+    >>> heading_key("  Código del documento ") == heading_key("CODIGO_DEL_DOCUMENTO")
+    True
+    """
     return re.sub(r"[\W_]+", "", fold(text))
 
 

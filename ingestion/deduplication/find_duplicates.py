@@ -311,7 +311,12 @@ def find_twins(
 
 
 def join_twins(twins: Iterable[Twin], language_of: Callable[[str], str]) -> list[list[str]]:
-    """Return works as lists of codes with one member per language; the surest pairs join first."""
+    """Return works as lists of codes with one member per language; the surest pairs join first.
+
+    >>> twins = [Twin("LAW1", "LAW2", "title", 0.9), Twin("LAW2", "LAW3", "title", 0.8)]
+    >>> join_twins(twins, {"LAW1": "en", "LAW2": "it", "LAW3": "en"}.__getitem__)
+    [['LAW1', 'LAW2']]
+    """
     work_of: dict[str, list[str]] = {}
     for twin in twins:
         one = work_of.setdefault(twin.one, [twin.one])

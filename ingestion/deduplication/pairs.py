@@ -223,7 +223,12 @@ class Differences:
 
 
 def find_differences(one: str, other: str) -> Differences:
-    """Return how two texts differ, apart from misread letters and moved passages."""
+    """Return how two texts differ, apart from misread letters and moved passages.
+
+    >>> differences = find_differences("The mayor of Como orders it.", "The mayor of Lecco orders it.")
+    >>> differences.one, differences.other, differences.contradict
+    (('como',), ('lecco',), True)
+    """
     left, right = _words(one), _words(other)
     moved = frozenset(_runs(left)) & frozenset(_runs(right))
     own_left, own_right = list[str](), list[str]()

@@ -85,6 +85,9 @@ def consolidation_date(head: str, addresses: Iterable[str]) -> str:
     "" for none.
 
     A law keeps the date of its adoption through all its consolidations; this one tells them apart.
+
+    >>> consolidation_date("Water Act. Consolidated version as of 1 March 2024", [])
+    '2024-03-01'
     """
     found = ["-".join(match.group(1, 3, 4)) for address in addresses for match in _ADDRESS_DATE.finditer(address)]
     for words in _AS_OF.finditer(fold_in_place(head)):
@@ -103,6 +106,10 @@ def order_versions(members: Iterable[tuple[str, Version, str]]) -> list[str]:
 
     By date or the year of the title, as far as every date is known, then by rank, then by code. Where one has no date
     the rank decides first.
+
+    >>> titles = {"A1": "Flood Guide, version 1.10", "A2": "Flood Guide, version 1.9", "A3": "Flood Guide (draft)"}
+    >>> order_versions((code, version_of(title), "") for code, title in titles.items())
+    ['A3', 'A2', 'A1']
     """
     listed = [(code, version, date or version.year) for code, version, date in members]
     known = min((len(date) for _, _, date in listed), default=0)

@@ -107,6 +107,10 @@ def assemble(drafts: Iterable[DraftBlock]) -> tuple[str, tuple[Line, ...], tuple
     """Return the text with its lines and blocks; text[line.start:line.end] is the text of a line.
 
     Blocks are joined by a blank line; lines and blocks without a visible character vanish.
+
+    >>> text, lines, _ = assemble([paragraph("Article 1", kind="heading"), paragraph("Mayors  warn the public.")])
+    >>> [text[line.start : line.end] for line in lines]
+    ['Article 1', 'Mayors warn the public.']
     """
     parts: list[str] = []
     lines: list[Line] = []

@@ -72,6 +72,9 @@ def written_dates(text: str, *, month_first: bool | None = False, century: int =
 
     Numbers are read day first, unless that is impossible or `month_first` says otherwise. None is for texts of either
     custom: 2/3/2022 then gives its year alone. Two digits mean a year before `century`.
+
+    >>> [found.value for found in written_dates("Roma, 3 marzo 2022; aggiornato il 04/05/2023")]
+    ['2022-03-03', '2023-05-04']
     """
     taken: list[WrittenDate] = []
     covered = bytearray(len(text))
@@ -107,7 +110,11 @@ def numeric_order(text: str) -> bool | None:
 
 
 def declared_date(value: str, *, month_first: bool | None = False) -> str:
-    """Return the ISO date or prefix that a property holds in any of the usual writings; "" for none."""
+    """Return the ISO date or prefix that a property holds in any of the usual writings; "" for none.
+
+    >>> declared_date("D:20220307114500+01'00'")
+    '2022-03-07'
+    """
     value = value.strip()[:80]
     pdf = re.match(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(?:\d\d|[T Z+-]|$)", value)
     if pdf and (value.startswith("D:") or value[:8].isdigit()):

@@ -39,7 +39,11 @@ _ITEM = re.compile(r"\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]{1,2}|[ivxIVX]{1,5})[.)
 
 
 def table(rows: Iterable[Iterable[str]], page: int = 1, headers: int | None = None) -> DraftBlock:
-    """Return the block of a table without merged cells; its first `headers` rows name the columns."""
+    """Return the block of a table without merged cells; its first `headers` rows name the columns.
+
+    >>> [line.text for line in table([["Equipment", "Cost"], ["Drone", "10,000"]], headers=1).lines]
+    ['Equipment | Cost', 'Equipment: Drone; Cost: 10,000']
+    """
     return table_block(table_of([[GridCell(one_line(text)) for text in row] for row in rows], headers), page)
 
 

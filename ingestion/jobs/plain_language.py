@@ -39,6 +39,10 @@ def interpret(
     """Return the request that the words ask for, by the model when it answers, else by rules.
 
     Numbers alone pick from the phases in their order. None if the words are not understood. Nothing is run by it.
+
+    >>> request = interpret("Estrai tutto tranne EEA007", ["EEA001", "EEA007"]).request
+    >>> request.phases, request.which, request.without
+    (('extraction',), 'all', ('EEA007',))
     """
     if not words.strip():
         return None

@@ -38,7 +38,11 @@ def remove_previews(workspace: Path) -> None:
 
 
 def upload_name(workspace: Path, path: str) -> str:
-    """Return an upload as FOLDER/NAME, the name by which results know it; any other path as it is."""
+    """Return an upload as FOLDER/NAME, the name by which results know it; any other path as it is.
+
+    >>> upload_name(Path("workspace"), "workspace/uploads/1f0c/plan.pdf")
+    '1f0c/plan.pdf'
+    """
     return "/".join(Path(path).parts[-2:]) if is_upload(workspace, path) else path
 
 

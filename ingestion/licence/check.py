@@ -217,6 +217,10 @@ def decide(marks: Sequence[LicenceMark]) -> LicenceVerdict:
     mark that frees it. Two licences with different permissions are a conflict too. Any Creative Commons licence is
     GREEN. A copy for reading, searching and citing inside the house is not commercial, not adapted and not passed on.
     The restrictions of the licence are recorded.
+
+    >>> from ingestion.licence.patterns import read_statements
+    >>> decide(read_statements("Licensed under CC BY 4.0. All rights reserved.", "page 2")).light
+    'YELLOW'
     """
     kept = tuple(marks)
     if people := [mark for mark in kept if mark.layer == "person"]:

@@ -35,7 +35,11 @@ class NamedLicence:
 
 
 def name_of_address(url: str) -> str:
-    """Return the licence whose address this is ("CC BY-NC 4.0"), UNSTATED for CC at large, or ""."""
+    """Return the licence whose address this is ("CC BY-NC 4.0"), UNSTATED for CC at large, or "".
+
+    >>> name_of_address("https://creativecommons.org/licenses/by-nc/4.0/deed.it")
+    'CC BY-NC 4.0'
+    """
     if len(url) > _LONGEST:
         return ""
     address = unquote(url.strip()).lower()
@@ -93,7 +97,11 @@ def names_in(text: str) -> list[NamedLicence]:
 
 
 def name_of_text(text: str) -> str:
-    """Return the one licence that a short text names, or "" if it names none or several."""
+    """Return the one licence that a short text names, or "" if it names none or several.
+
+    >>> name_of_text("Open Government Licence v3.0")
+    'OGL 3.0'
+    """
     named = {name.name for name in names_in(text[:_LONGEST])}
     named = named - {UNSTATED} if len(named) > 1 else named
     return named.pop() if len(named) == 1 else ""

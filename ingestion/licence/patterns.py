@@ -63,6 +63,9 @@ def read_statements(text: str, place: str) -> list[LicenceMark]:
     [] when it says nothing.
 
     Of a long text only the surroundings of words that licences are made of are read.
+
+    >>> [(mark.light, mark.licence) for mark in read_statements("È vietata la riproduzione, anche parziale.", "page 2")]
+    [('RED', 'Reproduction reserved')]
     """
     marks: list[LicenceMark] = []
     for piece in pieces_of(text):

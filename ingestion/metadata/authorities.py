@@ -100,6 +100,9 @@ def canonical_authority(text: str) -> Authority | None:
     By name, alias, acronym, or a misspelt name.
 
     None for an unknown name and for a name of two authorities.
+
+    >>> canonical_authority("who"), canonical_authority("WHO").name
+    (None, 'World Health Organization')
     """
     if len(text) > _LONGEST_NAME:
         return None

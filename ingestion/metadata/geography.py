@@ -111,7 +111,11 @@ def _by_body(title: str, counts: _Counts, authority: Authority | None, issuer: s
 
 
 def country_of_address(address: str) -> str:
-    """Return the English name of the country whose top-level domain an address has, or ""."""
+    """Return the English name of the country whose top-level domain an address has, or "".
+
+    >>> country_of_address("https://www.afad.gov.tr/planlar")
+    'Turkey'
+    """
     top = host_of(address if "//" in address else f"//{address}").rpartition(".")[2]
     return load_gazetteer().countries.get(_DOMAIN_CODES.get(top, top.upper()), "")
 

@@ -76,7 +76,11 @@ def find_issuers(
 
 
 def is_body(name: str) -> bool:
-    """Return whether a name is an organisation's by its words, not a person's or a program's."""
+    """Return whether a name is an organisation's by its words, not a person's or a program's.
+
+    >>> is_body("Ministry of the Interior"), is_body("Microsoft Word"), is_body("Ada Lovelace")
+    (True, False, False)
+    """
     return 3 <= len(name) <= 160 and _PATTERNS["body"].search(name) is not None
 
 

@@ -142,6 +142,10 @@ def find_terms(words: Sequence[Word], table: TermTable) -> list[Mention]:
     """Return every mention of a term, in the order of the text.
 
     Of two mentions of one label, the longer hides the shorter inside it.
+
+    >>> from ingestion.metadata.taxonomy import term_table
+    >>> [mention.label for mention in find_terms(cut_words("Deprem ve sel riski"), term_table("tr", "hazards"))]
+    ['Earthquake', 'Flood']
     """
     forms = {folded: _forms(folded, table) for folded in {word.folded for word in words}}
     mentions: list[Mention] = []

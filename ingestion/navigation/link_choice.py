@@ -36,6 +36,10 @@ def rank_links(links: Sequence[PageLink], expected: str, languages: Sequence[str
 
     `languages` are ISO 639-1 codes in order of preference. A link in another language comes after a link without a
     language. Equal links keep the order of the page.
+
+    >>> links = [PageLink("https://e.org/a", "Contact"), PageLink("https://e.org/b.pdf", "Flood plan", file=True)]
+    >>> [ranked.link.text for ranked in rank_links(links, "National flood plan")]
+    ['Flood plan', 'Contact']
     """
     ranked = [_ranked(link, expected, languages) for link in links]
     return tuple(sorted(ranked, key=lambda one: -one.score))
@@ -52,6 +56,9 @@ def title_similarity(first: str, second: str) -> float:
     Words are one when rapidfuzz finds their letters alike, so that inflected forms meet. Function words do not count,
     nor words for the form of a file ("download", "PDF"). Unlike a ratio of letters it is 0 for unrelated titles, so
     that a threshold of .25 has a meaning.
+
+    >>> title_similarity("Flood risk plans (PDF)", "Flood Risk Plan"), title_similarity("Plan 2016", "Plan 2019")
+    (1.0, 0.5)
     """
     ours, theirs = telling_words(first), telling_words(second)
     total = sum(map(len, ours)) + sum(map(len, theirs))
@@ -157,6 +164,9 @@ def is_excluded(link: PageLink) -> bool:
     """Return whether a link leads to no document: privacy, cookies, log in, share ...
 
     It is where such words make up half of its text, so "Privacy policy" is and "Federal data privacy act" is not.
+
+    >>> is_excluded(PageLink("/privacy", "Privacy policy")), is_excluded(PageLink("/act", "Federal data privacy act"))
+    (True, False)
     """
     excluded = load_page_words().excluded
     names = filter(None, (words_of(link.text), words_of(link.file_name)))
@@ -168,6 +178,9 @@ def policy_word(link: PageLink, page_address: str = "") -> str:
 
     Only the path of the address counts, without the parts of the page's own path. On a site under /policies/ that word
     says nothing about a link.
+
+    >>> policy_word(PageLink("https://example.org/d/17", "Regolamento comunale"))
+    'regolamento'
     """
     policy = load_page_words().policy
     return policy.first(words_of(link.name)) or policy.first(words_of(_own_path(link.url, page_address)))

@@ -48,7 +48,11 @@ class SourcePhase:
 
 
 def said_of(error: Exception) -> Message:
-    """Return the message of an error, with its kind if it is unforeseen."""
+    """Return the message of an error, with its kind if it is unforeseen.
+
+    >>> str(said_of(ValueError("no such month"))), str(said_of(OSError("no space left")))
+    ('ValueError: no such month', 'no space left')
+    """
     foreseen = isinstance(error, SextantError | OSError | UnicodeError)
     return message_of(error) if foreseen else Message("{what}: {error}", what=type(error).__name__, error=str(error))
 

@@ -95,7 +95,12 @@ def _outcome(values: Sequence[FieldValue], warnings: Sequence[Message], message:
 
 
 def merge(rules: Sequence[FieldValue], model: Sequence[FieldValue]) -> tuple[list[FieldValue], list[Message]]:
-    """Return the values of both in the order of the fields, and notes on those left out."""
+    """Return the values of both in the order of the fields, and notes on those left out.
+
+    >>> rules, model = [FieldValue("hazards", "Flood", "rule")], [FieldValue("hazards", "Drought", "model")]
+    >>> [value.value for value in merge(rules, model)[0]]
+    ['Flood', 'Drought']
+    """
     merged: list[FieldValue] = []
     warnings: list[Message] = []
     ruled, proposed = _by_field(rules), _by_field(map(_canonical, model))
@@ -112,7 +117,11 @@ def merge(rules: Sequence[FieldValue], model: Sequence[FieldValue]) -> tuple[lis
 
 
 def fits(name: FieldName, text: str) -> bool:
-    """Return whether a description or target has about as many words as it should and ends as a sentence."""
+    """Return whether a description or target has about as many words as it should and ends as a sentence.
+
+    >>> fits("target", "For mayors. " * 22), fits("target", "For mayors.")
+    (True, False)
+    """
     least, most = DESCRIPTION_WORDS if name == "description" else TARGET_WORDS
     count = len(text.split())
     return least * (1 - _SLACK) <= count <= most * (1 + _SLACK) and text.rstrip().endswith((".", "!", "?", "”", '"'))

@@ -36,6 +36,12 @@ def is_ready(phase: Phase, record: SourceRecord) -> bool:
 
     A directory passes to the portals and no further. A source that a person excluded is in no phase until it is
     restored.
+
+    >>> from ingestion.types.outcome import Outcome
+    >>> from ingestion.types.source import ListedSource
+    >>> record = SourceRecord(ListedSource("EEA001"), {"licence": Outcome("done", "")})
+    >>> is_ready("acquisition", record), is_ready("extraction", record)
+    (True, False)
     """
     if record.is_excluded:
         return False

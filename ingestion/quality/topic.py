@@ -49,7 +49,11 @@ class TopicVerdict:
 
 
 def read_scope(given: str) -> Scope:
-    """Return the scope of a preset's name, or of the analyst's own words."""
+    """Return the scope of a preset's name, or of the analyst's own words.
+
+    >>> read_scope("floods and landslides").words
+    ('floo', 'landslid')
+    """
     presets = _tables()["presets"]
     if given.strip().lower() in presets:
         preset = presets[given.strip().lower()]

@@ -62,7 +62,12 @@ def entered_corrections(workspace: Path, code: str = "") -> list[Correction]:
 
 
 def standing(entries: Iterable[Correction]) -> list[Correction]:
-    """Return the entry that counts for each field of each document, in the order of code and field."""
+    """Return the entry that counts for each field of each document, in the order of code and field.
+
+    >>> made = [Correction("EEA001", "title", ("Flood plan",)), Correction("EEA001", "title", (), act="undo")]
+    >>> standing(made[:1]) == made[:1], standing(made)
+    (True, [])
+    """
     latest = (stack[-1] for stack in _stacks(entries).values() if stack)
     return sorted(latest, key=lambda correction: (correction.code, correction.field))
 
@@ -87,7 +92,12 @@ def undoing(entries: Iterable[Correction], field: str = "", batch: str = "") -> 
 
 
 def corrected(found: Iterable[FieldValue], given: Iterable[Correction]) -> list[FieldValue]:
-    """Return extracted values, with the values of people in place of those of the same field."""
+    """Return extracted values, with the values of people in place of those of the same field.
+
+    >>> found = [FieldValue("title", "plan_v3", "rule"), FieldValue("date", "2024", "rule")]
+    >>> [value.value for value in corrected(found, [Correction("EEA001", "title", ("Flood plan",))])]
+    ['2024', 'Flood plan']
+    """
     listed, by_field = list(found), {correction.field: correction for correction in given}
     values = [one for one in listed if one.field not in by_field]
     # What a person agreed with is still justified by the sentence that it was extracted from.

@@ -59,7 +59,12 @@ def decision_of(line: LogLine) -> Decision:
 
 
 def decisions_that_count(made: Iterable[Decision]) -> list[Decision]:
-    """Return the last decision on each phase of each source that was not undone, by code."""
+    """Return the last decision on each phase of each source that was not undone, by code.
+
+    >>> made = [Decision("EEA001", "licence", choice, "Ada", "", "2026-03-01") for choice in ("RED", "GREEN")]
+    >>> [decision.choice for decision in decisions_that_count(made)]
+    ['GREEN']
+    """
     latest = {(decision.code, decision.phase): decision for decision in made}
     return [latest[place] for place in sorted(latest) if latest[place].choice]
 
@@ -216,6 +221,10 @@ def decided(record: SourceRecord) -> SourceRecord:
 
     A decision on the licence sets its status. "restore" lets a source pass where a phase refused it. An exclusion
     keeps it out of the index.
+
+    >>> word = Decision("EEA001", "licence", "GREEN", "Ada", "Letter of the ministry", "2026-03-01")
+    >>> str(decided(SourceRecord(ListedSource("EEA001"), {}, decisions=(word,))).outcomes["licence"].message)
+    'Ada decided: GREEN. Letter of the ministry'
     """
     outcomes = dict(record.outcomes)
     for decision in record.decisions:
@@ -253,7 +262,12 @@ def _licence_by(decision: Decision, verdict: LicenceVerdict | None) -> Outcome:
 
 
 def best(values: Sequence[FieldValue], field: FieldName) -> FieldValue | None:
-    """Return the surest value of a single-valued field; a person's before any other."""
+    """Return the surest value of a single-valued field; a person's before any other.
+
+    >>> values = [FieldValue("title", "plan_v3", "rule", confidence=0.9), FieldValue("title", "Flood plan", "person")]
+    >>> best(values, "title").value
+    'Flood plan'
+    """
     assert field not in LIST_FIELDS, f"{field} has several values"
     found = [value for value in values if value.field == field]
     return max(found, key=lambda value: (value.source == "person", value.confidence), default=None)

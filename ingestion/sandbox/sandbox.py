@@ -172,7 +172,12 @@ class _FileReader(ConfinedChild):
 
 
 def time_for(size: int, limits: ExtractionLimits) -> float:
-    """Return the seconds that reading a file of this size in bytes may take, but for OCR."""
+    """Return the seconds that reading a file of this size in bytes may take, but for OCR.
+
+    >>> limits = ExtractionLimits(seconds=300, least_seconds=60, seconds_a_megabyte=20)
+    >>> time_for(5_000_000, limits), time_for(90_000_000, limits)
+    (160.0, 300)
+    """
     return min(limits.seconds, limits.least_seconds + limits.seconds_a_megabyte * size / 1e6)
 
 

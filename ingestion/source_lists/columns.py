@@ -50,6 +50,10 @@ def find_columns(rows: Sequence[Row]) -> SourceColumns:
 
     A header may follow titles and remarks. Without a header every column that holds a web address counts as one of
     addresses.
+
+    >>> columns = find_columns([Row("Sheet1", 1, ("Titolo", "Link", "Budget"))])
+    >>> columns.title, columns.urls, columns.unused()
+    (0, (1,), ['Budget'])
     """
     best, best_score = SourceColumns(), 0.0
     for position, row in enumerate(rows[:_HEADER_WITHIN]):
@@ -66,7 +70,11 @@ def find_columns(rows: Sequence[Row]) -> SourceColumns:
 
 
 def matched_roles(heading: str) -> tuple[tuple[Role, ...], float]:
-    """Return the kinds that a heading may name, likeliest first, with confidence: 1 for the exact name."""
+    """Return the kinds that a heading may name, likeliest first, with confidence: 1 for the exact name.
+
+    >>> matched_roles("Name der Behörde")
+    (('authority', 'title'), 0.6)
+    """
     text = " ".join(re.sub(r"[\W_]+", " ", fold(heading)).split())
     if not text or len(text) > _LONGEST_NAME:
         return (), 0.0

@@ -147,7 +147,11 @@ def match_sources(reading: SourceListReading, known: Sequence[ListedSource]) -> 
 
 
 def key_of(url: str, path: str = "") -> str:
-    """Return what makes two sources one: the normal form of the address, or the path."""
+    """Return what makes two sources one: the normal form of the address, or the path.
+
+    >>> key_of("http://www.example.org/plan/?utm_source=mail") == key_of("https://example.org/plan")
+    True
+    """
     return (normal_url(url) or url) if url else f"file {path}"
 
 
@@ -216,7 +220,11 @@ class Codes:
 
 
 def prefix_for(name: str, url: str = "") -> str:
-    """Return two to eight capitals and digits for an authority, a folder or an address's host."""
+    """Return two to eight capitals and digits for an authority, a folder or an address's host.
+
+    >>> prefix_for("European Environment Agency"), prefix_for("", "https://www.fema.gov/plans")
+    ('EEA', 'FEMA')
+    """
     if match := _IN_BRACKETS.search(name):
         return match.group(1)
     words = [re.sub(r"[^a-z0-9]", "", fold(word)) for word in re.split(r"[\s\-–—_/,.:;'’()]+", name)]

@@ -203,7 +203,11 @@ def read_workbook(path: Path) -> Iterator[Row]:
 
 
 def unescape(text: str) -> str:
-    """Return the text with Office's spelling of special characters (_x000D_) resolved."""
+    """Return the text with Office's spelling of special characters (_x000D_) resolved.
+
+    >>> unescape("Losses of 2_x0025_ of GDP")
+    'Losses of 2% of GDP'
+    """
     return _ESCAPED.sub(lambda match: chr(int(match.group(1), 16)), text) if "_x" in text else text
 
 

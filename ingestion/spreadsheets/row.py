@@ -24,11 +24,20 @@ class Row:
 
     @property
     def place(self) -> Message:
-        """Position of the row as a person sees it: "Sheet1, row 7"."""
+        """Position of the row as a person sees it: "Sheet1, row 7".
+
+        >>> str(Row("Sheet1", 7, ("EEA001", "https://example.org/plan")).place)
+        'Sheet1, row 7'
+        """
         return join_messages([self.sheet, Message("row {which}", which=str(self.number))], ", ")
 
     def cell(self, column: int | None) -> str:
-        """Return the text in a column without surrounding space; "" beyond the end of the row."""
+        """Return the text in a column without surrounding space; "" beyond the end of the row.
+
+        >>> row = Row("Sheet1", 7, ("EEA001", " https://example.org/plan "))
+        >>> row.cell(1), row.cell(5)
+        ('https://example.org/plan', '')
+        """
         return self.cells[column].strip() if column is not None and column < len(self.cells) else ""
 
 

@@ -191,7 +191,11 @@ def storable(text: str) -> str:
 
 
 def neutral(text: str) -> str:
-    """Return the text with an apostrophe before it where a spreadsheet would take it for a formula."""
+    """Return the text with an apostrophe before it where a spreadsheet would take it for a formula.
+
+    >>> neutral("=SUM(A1:A9)"), neutral("Flood plan")
+    ("'=SUM(A1:A9)", 'Flood plan')
+    """
     return f"'{text}" if _FORMULA.match(text) else text
 
 

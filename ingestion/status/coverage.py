@@ -122,6 +122,10 @@ def filter_of_cell(grid: CoverageGrid, row: int, column: str) -> Filter:
     """Return the filter for the documents of a cell, or of its whole row without such a column.
 
     It is empty if there is nothing to filter by: no document, or an unknown value.
+
+    >>> grid = CoverageGrid(("country", "year"), ("Italy",), ("2015-2019",), {"Italy": 3}, {("Italy", "2015-2019"): 3})
+    >>> filter_of_cell(grid, 0, "2015-2019")
+    {'country': ('Italy',), 'year': ('2015-2019',)}
     """
     value = grid.rows[row]
     whole_row = column not in grid.columns

@@ -79,7 +79,13 @@ def source_status(record: SourceRecord) -> SourceStatus:
 
 
 def state_of(record: SourceRecord) -> State:
-    """Return the status of a source in one word, for a list that people work through."""
+    """Return the status of a source in one word, for a list that people work through.
+
+    >>> from ingestion.types.source import ListedSource
+    >>> source = ListedSource("EEA001", "https://example.org/plan")
+    >>> state_of(SourceRecord(source, {"licence": Outcome("failed", "timed_out")}))
+    'failed'
+    """
     relation = record.relation
     if record.stopped is None:
         if source_status(record).status == "waiting":
@@ -114,6 +120,11 @@ def funnel(source_records: Iterable[SourceRecord]) -> list[FunnelStage]:
     """Return the stages in order, beginning with all sources ("raw").
 
     A portal is no document: it is counted as long as its documents are looked for, and where it offered none.
+
+    >>> from ingestion.types.source import ListedSource
+    >>> records = [SourceRecord(ListedSource("EEA001"), {"licence": Outcome("done", "")})]
+    >>> [(stage.name, stage.reached, stage.waiting) for stage in funnel(records)][:3]
+    [('raw', 1, 0), ('licence', 1, 0), ('acquired', 0, 1)]
     """
     present = [record for record in source_records if (at := record.stopped) is None or at[1].reason != "directory"]
     stages = [FunnelStage("raw", len(present), {}, 0)]

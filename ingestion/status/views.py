@@ -150,7 +150,13 @@ def source_rows(source_records: Iterable[SourceRecord]) -> list[SourceRow]:
 
 
 def find_rows(rows: Iterable[SourceRow], words: str, states: Collection[State]) -> list[SourceRow]:
-    """Return the rows in one of the states (any for none) that hold every word, folded."""
+    """Return the rows in one of the states (any for none) that hold every word, folded.
+
+    >>> from ingestion.types.source import ListedSource
+    >>> rows = source_rows([SourceRecord(ListedSource("EEA001", "https://example.org", title="Città sicure"), {})])
+    >>> [row.code for row in find_rows(rows, "citta eea", ())]
+    ['EEA001']
+    """
     wanted = fold(words).split()
     return [
         row
@@ -259,7 +265,11 @@ def rate_per_minute(latest: Sequence[Event], phase: str, now: datetime) -> float
 
 
 def seconds_left(done: int, total: int, per_minute: float | None) -> float | None:
-    """Return the seconds until the phase has done all, at this rate."""
+    """Return the seconds until the phase has done all, at this rate.
+
+    >>> seconds_left(40, 100, per_minute=30)
+    120.0
+    """
     return max(total - done, 0) / per_minute * 60 if per_minute else None
 
 

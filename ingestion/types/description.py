@@ -37,7 +37,12 @@ class FieldValue:
 
 
 def surest(values: Iterable[FieldValue]) -> list[FieldValue]:
-    """Return the surest of the values that are alike but for case, each in the place of the first."""
+    """Return the surest of the values that are alike but for case, each in the place of the first.
+
+    >>> values = [FieldValue("tags", "Dam", "rule", confidence=0.4), FieldValue("tags", "DAM", "rule", confidence=0.9)]
+    >>> [value.value for value in surest(values)]
+    ['DAM']
+    """
     best: dict[str, FieldValue] = {}
     for value in values:
         known = best.setdefault(value.value.casefold(), value)
@@ -59,7 +64,11 @@ class Description:
 
 
 def is_iso_date(text: str) -> bool:
-    """Return whether a text is a year, a month or a day of the calendar: 2020, 2020-12 or 2020-12-31."""
+    """Return whether a text is a year, a month or a day of the calendar: 2020, 2020-12 or 2020-12-31.
+
+    >>> is_iso_date("2020-12"), is_iso_date("2020-02-30")
+    (True, False)
+    """
     if re.fullmatch(r"\d{4}(-\d\d){0,2}", text) is None:
         return False
     try:
@@ -69,7 +78,11 @@ def is_iso_date(text: str) -> bool:
 
 
 def check_field(name: str) -> FieldName:
-    """Return the field of this name; InputError if there is none."""
+    """Return the field of this name; InputError if there is none.
+
+    >>> check_field(" Document Type")
+    'document_type'
+    """
     found = next((field for field in ALL_FIELDS if field == name.strip().lower().replace(" ", "_")), None)
     if found is None:
         raise InputError(

@@ -67,7 +67,11 @@ class Outcome:
 
     @property
     def passes(self) -> bool:
-        """Whether the source passes to the next phase: also with the former file, if no newer was got."""
+        """Whether the source passes to the next phase: also with the former file, if no newer was got.
+
+        >>> Outcome("skipped", "not_modified").passes, Outcome("refused", "licence_reserved").passes
+        (True, False)
+        """
         if self.status == "failed":
             return isinstance(self.evidence, Download) and bool(self.evidence.path)
         return self.status == "done" or (self.status == "skipped" and self.reason in _PASSING)

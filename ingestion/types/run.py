@@ -43,7 +43,11 @@ class RunRequest:
 
 
 def describe_request(request: RunRequest, named: int = 3, wording: Wording = ENGLISH) -> Message:
-    """Return a request in words that name its first `named` sources and count the others."""
+    """Return a request in words that name its first `named` sources and count the others.
+
+    >>> str(describe_request(RunRequest(("extraction",), ("EEA001",), "failed")))
+    'Run the phase extraction for everything that failed of EEA001.'
+    """
     message = wording.message
     names = ", ".join(wording.value("phase", phase) for phase in request.phases)
     if request.phases == PHASES:

@@ -132,6 +132,9 @@ def is_public(address: Address) -> bool:
     """Return whether the address is on the public internet.
 
     IPv6 forms that wrap an IPv4 address are not; of NAT64 the wrapped address decides.
+
+    >>> is_public(ipaddress.ip_address("192.168.1.7")), is_public(ipaddress.ip_address("8.8.8.8"))
+    (False, True)
     """
     if isinstance(address, ipaddress.IPv4Address):
         return not any(address in block for block in _V4_CLOSED)

@@ -148,7 +148,11 @@ def make_links(root: html.HtmlElement, base: str) -> None:
 
 
 def viewed_document(url: str) -> str:
-    """Return the document that a viewer's address names, of any other address itself."""
+    """Return the document that a viewer's address names, of any other address itself.
+
+    >>> viewed_document("https://example.org/pdfjs/web/viewer.html?file=%2Fdocs%2Fplan.pdf")
+    'https://example.org/docs/plan.pdf'
+    """
     try:
         parts = urlsplit(url)
     except ValueError:

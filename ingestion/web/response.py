@@ -126,6 +126,9 @@ def suggested_name(disposition: str) -> str:
 
     The extended form (filename*=UTF-8''...) wins over the plain one, as RFC 6266 asks. Encoded words (RFC 2047) and
     percent signs in the plain form are against the rules, but seen often enough.
+
+    >>> suggested_name("attachment; filename=plan.pdf; filename*=UTF-8''piano%20Citt%C3%A0.pdf")
+    'piano Città.pdf'
     """
     header = Headers()
     header["content-disposition"] = _LINE_ENDS.sub(" ", disposition[:_LONGEST_HEADER])

@@ -60,13 +60,21 @@ _PAGE = re.compile(r"page ([0-9]{1,9})")
 
 
 def light_badge(light: Light | str) -> str:
-    """Return the markdown of a licence status: colour, sign and word."""
+    """Return the markdown of a licence status: colour, sign and word.
+
+    >>> light_badge("GREEN")
+    ':green-badge[:material/check_circle: GREEN]'
+    """
     colour, sign = _LIGHTS.get(light, ("gray", ":material/help:"))
     return f":{colour}-badge[{sign} {escape(shown_name(light))}]"
 
 
 def licence_name(name: str) -> str:
-    """Return the markdown of a licence's name, or that none is named."""
+    """Return the markdown of a licence's name, or that none is named.
+
+    >>> licence_name("")
+    'no licence named'
+    """
     return escape(name) or _("no licence named")
 
 
@@ -119,7 +127,11 @@ def draw_quality(quality: Quality) -> None:
 
 
 def size_of(extraction: Extraction) -> str:
-    """Return how much text a file has, and how many of its pages were recognised from pictures."""
+    """Return how much text a file has, and how many of its pages were recognised from pictures.
+
+    >>> size_of(Extraction("", "application/pdf", 12, 3, 0, 25000, 24000, "", "en", 120000))
+    '12 pages, 3 pages by OCR, 25,000 characters, 120,000 bytes'
+    """
     parts = (
         counted("{n} page", "{n} pages", extraction.pages),
         counted("{n} page by OCR", "{n} pages by OCR", extraction.ocr_pages) if extraction.ocr_pages else "",
@@ -130,7 +142,11 @@ def size_of(extraction: Extraction) -> str:
 
 
 def similarity(relation: Relation) -> str:
-    """Return how similar a source is to the one that it is related to, and in what."""
+    """Return how similar a source is to the one that it is related to, and in what.
+
+    >>> similarity(Relation("EEA001", duplicate_of="EEA001", how="title", similarity=0.871))
+    'Similarity of the titles: 0.87'
+    """
     return _(_SIMILARITIES[relation.how]).format(n=number(relation.similarity, 2))
 
 

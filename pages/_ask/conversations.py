@@ -89,7 +89,11 @@ def _draw_list(workspace: Path, shown: Sequence[ConversationSummary], current: s
 
 
 def period_of(asked: str, today: datetime) -> str:
-    """Return the heading that a conversation is listed under, by the local day of its last question."""
+    """Return the heading that a conversation is listed under, by the local day of its last question.
+
+    >>> period_of("2026-03-01T18:30:00", datetime(2026, 3, 2, 12))
+    'Yesterday'
+    """
     days = (today.astimezone().date() - datetime.fromisoformat(asked).astimezone().date()).days
     if days < 1:
         return _("Today")

@@ -78,7 +78,11 @@ def _shown(conversation: Conversation) -> tuple[tuple[str, bool], ...]:
 
 
 def asked_as(rewritten: str) -> str:
-    """Return the markdown of what is asked in the place of a follow-up question."""
+    """Return the markdown of what is asked in the place of a follow-up question.
+
+    >>> asked_as("Who pays for the dikes")
+    ':material/subdirectory_arrow_right: Asked as: Who pays for the dikes'
+    """
     return _(":material/subdirectory_arrow_right: Asked as: {question}").format(question=escape(rewritten))
 
 

@@ -38,7 +38,11 @@ _VARIED = 0.5
 
 
 def recipe_name(profile: RetrievalProfile) -> str:
-    """Return what a recipe is called."""
+    """Return what a recipe is called.
+
+    >>> recipe_name("rrf")
+    'Reciprocal ranks'
+    """
     return _(_RECIPES[profile])
 
 

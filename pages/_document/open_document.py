@@ -60,7 +60,11 @@ def page_of(document: DocumentRecord, place: DocumentPlace) -> int:
 
 
 def address_of(place: DocumentPlace) -> str:
-    """Return the address of a place as a link of this page."""
+    """Return the address of a place as a link of this page.
+
+    >>> address_of(DocumentPlace("d41d8c", passage=(120, 180)))
+    '?document=d41d8c&passage=120-180'
+    """
     return "?" + "&".join(f"{name}={value}" for name, value in place.parameters().items())
 
 

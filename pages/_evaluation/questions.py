@@ -58,7 +58,11 @@ def draw_questions() -> None:
 
 
 def describe_filter(wanted: Filter) -> str:
-    """Return a filter in words, "" for none."""
+    """Return a filter in words, "" for none.
+
+    >>> describe_filter({"country": ("Italy", "France"), "year": ("2019",)})
+    'Country: Italy, France; Year: 2019'
+    """
     parts = (
         _("{name}: {value}").format(
             name=filter_label(name), value=", ".join(display_text(name, value) for value in values)

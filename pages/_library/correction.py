@@ -121,7 +121,11 @@ def draw_correction(documents: Sequence[DocumentRecord]) -> None:
 
 
 def describe_corrected(entered: Sequence[Correction]) -> str:
-    """Return how many values were corrected in how many documents."""
+    """Return how many values were corrected in how many documents.
+
+    >>> describe_corrected([Correction("EEA001", "title", ("Flood plan",)), Correction("EEA001", "tags", ())])
+    '2 values corrected in 1 document.'
+    """
     documents = len({correction.code for correction in entered})
     return counted(
         "{n} value corrected in {documents}.",

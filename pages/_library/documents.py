@@ -176,6 +176,9 @@ def shown_width(least: int, texts: Sequence[str]) -> int:
     """Return the width in pixels of a column in which no word is broken and no list is cut.
 
     Words are as long as the language of the interface has them.
+
+    >>> shown_width(120, ["Year", "2019"]), shown_width(120, ["Hochwasserrisikomanagementplan"])
+    (120, 240)
     """
     words = max((len(word) for text in texts for word in text.split()), default=0)
     # A line of a list ends before the word that would not fit: a fifth of it stays empty.

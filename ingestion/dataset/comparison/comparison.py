@@ -159,7 +159,11 @@ def most_columns(form: AnswerSchema | None) -> int:
 
 
 def describe_counts(counts: Mapping[str, int], words: Wording = ENGLISH) -> str:
-    """Return the counts of a comparison in words."""
+    """Return the counts of a comparison in words.
+
+    >>> describe_counts({"answered": 12, "nothing found": 3})
+    '12 answered, 3 nothing found'
+    """
     n = {status: counts.get(status, 0) for status in (*get_args(CellStatus), NOT_ASKED)}
     told = {
         "answered": words.counted("{n} answered", "{n} answered", n["answered"]),
@@ -172,7 +176,11 @@ def describe_counts(counts: Mapping[str, int], words: Wording = ENGLISH) -> str:
 
 
 def read_questions(text: str) -> tuple[str, ...]:
-    """Return the questions of a text, one a line, each once."""
+    r"""Return the questions of a text, one a line, each once.
+
+    >>> read_questions("Who warns the public?\n\nWho pays?\n  Who   pays?")
+    ('Who warns the public?', 'Who pays?')
+    """
     return tuple(dict.fromkeys(filter(None, (" ".join(line.split()) for line in text.splitlines()))))
 
 

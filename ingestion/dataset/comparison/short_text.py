@@ -41,7 +41,11 @@ def _quotation(line: AnswerLine) -> tuple[str, int]:
 
 
 def without_marks(text: str) -> str:
-    """Return an answer on one line, without its marks and its bold."""
+    """Return an answer on one line, without its marks and its bold.
+
+    >>> without_marks("**The mayor** orders the evacuation [Source 2].")
+    'The mayor orders the evacuation.'
+    """
     return one_line(_MARK.sub("", text).replace("**", ""), limit=None).strip()
 
 

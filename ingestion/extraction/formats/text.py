@@ -67,9 +67,12 @@ def _paragraphs(text: str, vocabulary: frozenset[str]) -> Iterator[DraftBlock]:
 
 
 def markdown_blocks(text: str) -> Iterator[DraftBlock]:
-    """Yield the headings, tables and paragraphs of Markdown.
+    r"""Yield the headings, tables and paragraphs of Markdown.
 
     Inline marks stay, since an analyst quotes the text as it is written.
+
+    >>> [(block.kind, [line.text for line in block.lines]) for block in markdown_blocks("Scope\n=====\nMayors warn.")]
+    [('heading', ['Scope']), ('text', ['Mayors warn.'])]
     """
     vocabulary = vocabulary_of(text.splitlines())
     pending: list[str] = []

@@ -143,6 +143,9 @@ def shown(value: object) -> str:
     """Return the text of a cell as a spreadsheet shows it.
 
     It is "" for an empty cell, without a decimal point for whole numbers, and in ISO form for dates.
+
+    >>> shown(12.0), shown(datetime.datetime(2024, 3, 1)), shown(None)
+    ('12', '2024-03-01', '')
     """
     if value is None:
         return ""

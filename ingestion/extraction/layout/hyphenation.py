@@ -29,6 +29,10 @@ def join_lines(lines: Sequence[tuple[str, Box | None]], vocabulary: frozenset[st
 
     A hyphen goes when the next line continues in lower case, unless the document writes the compound with
     its hyphen elsewhere and never without.
+
+    >>> lines = join_lines([("flood haz-", None), ("ards and well-", None), ("being", None)], frozenset({"well-being"}))
+    >>> "".join(line.text + line.joint for line in lines)
+    'flood hazards and well-being '
     """
     drafts: list[DraftLine] = []
     for (text, box), (following, _) in zip(lines, [*lines[1:], ("", None)], strict=True):

@@ -27,6 +27,9 @@ def ends_sentence(text: str) -> bool:
     """Return whether a text ends as sentences do.
 
     With their sign, and the quotes and note numbers after it.
+
+    >>> ends_sentence("Mayors warn the public.”12"), ends_sentence("Mayors warn the")
+    (True, False)
     """
     return _SENTENCE_END.search(text, max(0, len(text) - _LONGEST_END)) is not None
 

@@ -37,6 +37,9 @@ def looks_like_title(text: str) -> bool:
     """Return True for words a person would put above a text.
 
     False for file names, document numbers and programs.
+
+    >>> looks_like_title("National Flood Plan"), looks_like_title("flood_plan_v3.docx")
+    (True, False)
     """
     enough_words = len(_WORD.findall(text)) >= 2
     return (

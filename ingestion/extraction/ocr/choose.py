@@ -111,6 +111,11 @@ def columns_first(lines: Sequence[OcrLine]) -> tuple[OcrLine, ...]:
 
     From the top down, a line continues the only open column above it. If columns part, the right one opens a new block.
     A line over several columns closes them and opens the next.
+
+    >>> from rag_engine.types.document import Box
+    >>> places = {"left": Box(0, 0, 40, 9), "right": Box(50, 0, 90, 9), "below left": Box(0, 10, 40, 19)}
+    >>> [line.text for line in columns_first([OcrLine(text, box, 0) for text, box in places.items()])]
+    ['left', 'below left', 'right']
     """
     columns: list[list[OcrLine]] = []
     closed: set[int] = set()
