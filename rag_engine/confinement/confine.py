@@ -51,7 +51,11 @@ class Reach:
     user: int = 0
 
     def to_argument(self) -> str:
-        """Return the reach as an argument of the process."""
+        """Return the reach as an argument of the process.
+
+        >>> Reach(readable=("plan.pdf",)).to_argument()
+        '{"readable": ["plan.pdf"], "writable": [], "programs": false, "user": 0}'
+        """
         return json.dumps(asdict(self))
 
     @classmethod

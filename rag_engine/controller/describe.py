@@ -7,7 +7,11 @@ from rag_engine.types.evidence import ControllerStep
 
 
 def describe_step(step: ControllerStep, words: Wording = ENGLISH) -> str:
-    """Return one line of plain text that describes the step."""
+    """Return one line of plain text that describes the step.
+
+    >>> describe_step(ControllerStep("reflect", iteration=1, done=1, of=2, confidence=0.6))
+    '1 of 2 parts covered, confidence 0.60'
+    """
     match step.kind:
         case "plan":
             parts = words.counted(

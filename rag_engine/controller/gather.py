@@ -267,6 +267,9 @@ def confidence(states: Sequence[SubQuestionState], config: ControllerConfig) -> 
 
     Coverage is the share of sub-questions with a supporting proposition. Agreement is the share of these without a
     contradiction. Without a supporting proposition both are 0.
+
+    >>> confidence(["covered", "contradicted"], ControllerConfig(coverage_weight=0.8, agreement_weight=0.2))
+    0.9
     """
     supported = sum(state != "open" for state in states)
     if not supported:

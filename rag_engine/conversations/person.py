@@ -25,7 +25,11 @@ class Person:
     identity: str = ""
 
     def has_role(self, least: PersonRole) -> bool:
-        """Return whether the person's role is this one or a higher one."""
+        """Return whether the person's role is this one or a higher one.
+
+        >>> Person("Ann", "ann@example.org", "curator").has_role("reader")
+        True
+        """
         return ROLES.index(self.role) >= ROLES.index(least)
 
 

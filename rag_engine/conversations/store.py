@@ -91,7 +91,11 @@ class Conversation:
 
     @property
     def title(self) -> str:
-        """Return the name, else the words of the first question that fit into 80 characters."""
+        r"""Return the name, else the words of the first question that fit into 80 characters.
+
+        >>> Conversation("1", (Turn("How high are\nthe dykes?", "2026-11-24T10:00:00+00:00", None),)).title
+        'How high are the dykes?'
+        """
         return self.title_within(_TITLE)
 
     def title_within(self, length: int) -> str:

@@ -23,6 +23,10 @@ def ranking_metrics(ranking: Sequence[str], judged: Mapping[str, int]) -> dict[s
 
     nDCG takes the grade as the gain (Järvelin and Kekäläinen 2002, as trec_eval). Recall counts grades of 1 and more.
     MAP is over the whole ranking.
+
+    >>> metrics = ranking_metrics(["heat-plan", "flood-act"], {"flood-act": 1})
+    >>> round(metrics["ndcg@10"], 2), metrics["mrr@10"]
+    (0.63, 0.5)
     """
     import ir_measures
 

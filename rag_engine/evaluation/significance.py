@@ -48,7 +48,12 @@ def mean_interval(values: Values) -> Interval:
 
 
 def share_interval(right: int, count: int) -> Interval:
-    """Return a share with its 95% interval (Wilson 1927); of nothing it is 0 to 1."""
+    """Return a share with its 95% interval (Wilson 1927); of nothing it is 0 to 1.
+
+    >>> share = share_interval(right=9, count=10)
+    >>> round(share.low, 2), round(share.high, 2)
+    (0.6, 0.98)
+    """
     if not count:
         return Interval(0.0, 0.0, 1.0)
     from scipy import stats  # here: it takes most of a second, for which the worker would wait at each start

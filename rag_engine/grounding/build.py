@@ -75,7 +75,11 @@ class GroundingSummary:
     failure: Message = NO_MESSAGE
 
     def describe(self, wording: Wording = ENGLISH) -> str:
-        """Return the figures in words: "12 entries: 10 written, 2 unchanged"."""
+        """Return the figures in words: "12 entries: 10 written, 2 unchanged".
+
+        >>> GroundingSummary(3, written=1, kept=0, failed=1, removed=0, waiting=1, generator="").describe()
+        '3 entries: 1 written, 1 failed, 1 waiting'
+        """
         message = wording.message
         counts = (
             (message("{count} written", count=wording.number(self.written)), self.written),
@@ -267,7 +271,11 @@ def _state(document: DocumentRecord) -> list[object]:
 
 
 def cached_queries(entry: ListedEntry, contexts: Sequence[str]) -> list[str]:
-    """Return the queries of an entry: its name with the sentences of each of its places."""
+    r"""Return the queries of an entry: its name with the sentences of each of its places.
+
+    >>> cached_queries(ListedEntry("1", "plan.pdf", "dykes", "height of", (), ()), ["Dykes are\nraised."])
+    ['dykes, height of: Dykes are raised.']
+    """
     return [f"{entry.name}: {' '.join(text.split())}" for text in contexts]
 
 

@@ -55,7 +55,12 @@ class Notebook:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """Every tag in use, in alphabetical order."""
+        """Every tag in use, in alphabetical order.
+
+        >>> entry = NotebookEntry("1", "", "", "sea walls", "2026-11-24T10:00:00+00:00", tags=("sea", "Heat"))
+        >>> Notebook("1", "Coast", (entry,)).tags
+        ('Heat', 'sea')
+        """
         return tuple(sorted({tag for entry in self.entries for tag in entry.tags}, key=str.casefold))
 
 
@@ -81,6 +86,10 @@ def with_entry(notebook: Notebook, entry: NotebookEntry, position: int | None = 
     """Return the notebook with an entry at a position, or at its end.
 
     If the notebook already has the entry, it is returned as it is.
+
+    >>> entry = NotebookEntry("1", "", "", "sea walls", "2026-11-24T10:00:00+00:00")
+    >>> len(with_entry(with_entry(Notebook("1", "Coast"), entry), entry).entries)
+    1
     """
     if any(_kept(one) == _kept(entry) for one in notebook.entries):
         return notebook
@@ -115,7 +124,12 @@ def with_note(notebook: Notebook, id: str, note: str, tags: tuple[str, ...]) -> 
 
 
 def with_entry_moved(notebook: Notebook, id: str, before: str) -> Notebook:
-    """Return the notebook with an entry in the place of the entry `before`, which moves on by one."""
+    """Return the notebook with an entry in the place of the entry `before`, which moves on by one.
+
+    >>> entries = tuple(NotebookEntry(id, "", "", "sea walls", "2026-11-24T10:00:00+00:00") for id in "abc")
+    >>> [entry.id for entry in with_entry_moved(Notebook("1", "Coast", entries), "c", before="a").entries]
+    ['c', 'a', 'b']
+    """
     moved = [entry for entry in notebook.entries if entry.id == id]
     rest = [entry for entry in notebook.entries if entry.id != id]
     at = next((i for i, entry in enumerate(notebook.entries) if entry.id == before), None)

@@ -68,7 +68,13 @@ def describe_obstacle(obstacle: FilterObstacle, words: Wording = ENGLISH) -> str
 
 
 def describe_refusal(obstacles: Sequence[FilterObstacle], found: FoundPassages, words: Wording = ENGLISH) -> str:
-    """Return why nothing was found, with each facet that alone excludes everything."""
+    """Return why nothing was found, with each facet that alone excludes everything.
+
+    >>> from rag_engine.passage_search.passage_query import PassageQuery
+    >>> found = FoundPassages(PassageQuery("sea walls", {"country": ("Italy",)}), (), allowed=0, held=30)
+    >>> describe_refusal([FilterObstacle("country", ("Italy",), 4)], found)
+    'No document matches your filters. Country Italy excludes the 4 documents that would match without it.'
+    """
     nothing = (
         words.message("No passage matches.") if found.allowed else words.message("No document matches your filters.")
     )

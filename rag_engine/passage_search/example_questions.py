@@ -159,6 +159,10 @@ def candidates(text: str, parents: Iterable[ParentRecord], language: str) -> Ite
     """Yield questions that a document suggests: headings that are questions, then others.
 
     The others are made from sentences that answer them.
+
+    >>> text = "The dyke authority shall inspect the dykes every two years."
+    >>> [suggested.question for suggested in candidates(text, [], "en")]
+    ['How often must the dyke authority inspect the dykes?', 'Who must inspect the dykes every two years?']
     """
     headings = ((_bare(parent.headings[-1]), parent) for parent in parents if parent.headings)
     found = chain(

@@ -46,7 +46,11 @@ class PassageQuery:
         return replace(self, wanted=filters.without(self.wanted, name))
 
     def toggled(self, name: str, value: str) -> PassageQuery:
-        """Return the query with a value of a facet chosen, or without it if it was chosen."""
+        """Return the query with a value of a facet chosen, or without it if it was chosen.
+
+        >>> PassageQuery("sea walls", {"country": ("Italy",)}).toggled("country", "Spain").wanted
+        {'country': ('Italy', 'Spain')}
+        """
         before = self.wanted.get(name, ())
         after = tuple(one for one in before if one != value) if value in before else (*before, value)
         return self.with_values(name, after)

@@ -45,6 +45,13 @@ def plan_question(
     """Return the plan for a question: its search, the form of its answer, and its places.
 
     InputError for a question without a letter or digit or longer than `config.question_characters`.
+
+    >>> from pathlib import Path
+    >>> from rag_engine.geography import load_gazetteer
+    >>> plan = plan_question("Türkiye'de sel riski nedir?", identify=lambda _: "tr", gazetteer=load_gazetteer(),
+    ...     generator=None, config=Config(Path()))
+    >>> plan.queries, plan.scope.countries
+    (("Türkiye'de sel riski nedir?", 'Türkiye sel riski'), ('Turkey',))
     """
     question = question.strip()
     if not any(character.isalnum() for character in question):

@@ -18,6 +18,10 @@ def is_running(number: int, started: float) -> bool:
     """Return whether the process with this number that began at this time still runs.
 
     The time is in seconds since 1970.
+
+    >>> import os
+    >>> is_running(os.getpid(), start_of_this_process()), is_running(os.getpid(), started=0.0)
+    (True, False)
     """
     try:
         process = psutil.Process(number)

@@ -329,7 +329,11 @@ def activate(connection: Connection, keys: Iterable[int]) -> None:
 
 
 def page_at(lines: Sequence[Line], offset: int) -> int:
-    """Return the page of the last line that begins at or before the offset (1 without lines)."""
+    """Return the page of the last line that begins at or before the offset (1 without lines).
+
+    >>> page_at([Line(0, 20, page=1, box=None), Line(22, 40, page=2, box=None)], offset=21)
+    1
+    """
     place = bisect_right(lines, offset, key=lambda line: line.start) - 1
     return lines[max(place, 0)].page if lines else 1
 

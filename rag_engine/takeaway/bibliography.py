@@ -66,7 +66,11 @@ def to_bibtex(entries: Sequence[BibliographyEntry]) -> str:
 
 
 def to_ris(entries: Sequence[BibliographyEntry]) -> str:
-    """Return one record for each document, with its code as ID."""
+    """Return one record for each document, with its code as ID.
+
+    >>> to_ris([("flood-act", Metadata("Flood Act", "en", document_type="Law"))]).splitlines()[:3]
+    ['TY  - STAT', 'ID  - flood-act', 'TI  - Flood Act']
+    """
     import rispy
 
     records = []
@@ -124,6 +128,10 @@ def cited_entries(citations: Iterable[Citation], documents: Iterable[DocumentRec
     """Return each document that is cited once, in the order of its first citation.
 
     The collection describes it; if it is gone, the citation does.
+
+    >>> cited = Citation(1, "", "D1", "act.pdf", "Flood Act", 3, "every six years", 0, 15, "Parliament", 2016)
+    >>> [code for code, _ in cited_entries([cited], documents=[])]
+    ['parliament-2016-flood']
     """
     known = {record.document_id: record.metadata for record in documents}
     cited: dict[str, Metadata] = {}

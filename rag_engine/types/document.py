@@ -170,5 +170,9 @@ class DocumentRecord:
 
 
 def former_mark(sha256: str) -> str:
-    """Return the end of the source of a superseded version with this content."""
+    """Return the end of the source of a superseded version with this content.
+
+    >>> "plan.pdf" + former_mark("0123456789abcdef")
+    'plan.pdf@0123456789ab'
+    """
     return f"@{sha256[:12]}"

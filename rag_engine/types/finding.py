@@ -18,5 +18,9 @@ class Finding:
 
 
 def some_of(names: Sequence[str]) -> str:
-    """Return the first of some names."""
+    """Return the first of some names.
+
+    >>> some_of(["act.pdf", "plan.pdf", "map.pdf", "note.pdf", "law.pdf", "code.pdf"])
+    'act.pdf, plan.pdf, map.pdf, note.pdf, law.pdf ...'
+    """
     return ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")

@@ -139,7 +139,11 @@ class IndexListing:
 
     @property
     def explanation(self) -> str:
-        """The listing in words: "listed in the index under “addressee”, page 14"."""
+        """The listing in words: "listed in the index under “addressee”, page 14".
+
+        >>> IndexListing("addressee", 14, via="recipient").explanation
+        'listed in the index under “addressee”, page 14, to which “recipient” refers'
+        """
         kind = "explained in the glossary" if self.glossary else "listed in the index"
         listed = f"{kind} under “{self.entry}”, page {self.page}"
         return f"{listed}, to which “{self.via}” refers" if self.via else listed

@@ -35,9 +35,12 @@ class FoundWords:
 
 
 def find_words(document: PagedText, words: str, limit: int) -> FoundWords:
-    """Return the first `limit` places where the words follow each other, in reading order.
+    r"""Return the first `limit` places where the words follow each other, in reading order.
 
     "Uberprufung" finds "Überprüfung". A space matches any white space, so that a phrase is found across lines.
+
+    >>> find_words(PagedText("Überprüfung\nder Deiche", (), (), pages=1), "uberprufung der", limit=5).first
+    (Occurrence(start=0, end=15, page=1),)
     """
     # Split before it is folded: a sign such as "¨" alone folds to a blank.
     wanted = [re.escape(fold_in_place(word)) for word in words.split()]

@@ -81,6 +81,10 @@ def compare_versions(older: VersionText, newer: VersionText) -> VersionChanges:
     """Return the changes from the older to the newer version, without spacing and line breaks.
 
     A paragraph that was moved counts as removed in its old place and added in its new one.
+
+    >>> changes = compare_versions(VersionText("Dykes rise by 1 m."), VersionText("Dykes rise by 2 m."))
+    >>> [(piece.text, piece.kind) for piece in changes.sections[0].paragraphs[0].pieces]
+    [('Dykes rise by', 'same'), ('1', 'removed'), ('2', 'added'), ('m.', 'same')]
     """
     placed = list(_changed(older, newer))
     sections = tuple(
