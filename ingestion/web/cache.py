@@ -20,6 +20,7 @@ from ingestion.keyed_locks import KeyedLocks
 from ingestion.protocols import Web
 from ingestion.types.source import Fetched, Validators
 from ingestion.web.response import receive, too_large
+from rag_engine.backends.sqlite_damage import find_damage
 
 _DAY = 86_400.0
 _CHUNK = 2**20
@@ -195,6 +196,9 @@ def empty_cache(folder: Path) -> list[Path]:
 
 
 def _open_cache(folder: Path) -> Cache:
+    """Open the cache of a folder; a damaged one is of use to nobody and begins empty."""
+    if (folder / DBNAME).is_file() and find_damage(folder / DBNAME):
+        shutil.rmtree(folder, ignore_errors=True)
     # What is too much is removed by CachedWeb, oldest first; the tag of an entry is its address.
     return Cache(str(folder), disk=_PlainDisk, eviction_policy="none", cull_limit=0, tag_index=True)
 

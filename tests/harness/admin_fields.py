@@ -60,8 +60,7 @@ def administered(engine: Engine, together: Sequence[str]) -> Iterator[str]:
     change_setting(context, "ollama_model", together[0][:80], together[0][:80])
     _list(engine, together)
     yield from (
-        f"/admin?tab={tab}"
-        for tab in ("run", "quarantine", "metadata", "dataset", "knowledge", "settings", "people", "backups")
+        f"/admin?tab={tab}" for tab in ("run", "quarantine", "metadata", "knowledge", "settings", "people", "backups")
     )
 
 

@@ -20,6 +20,7 @@ from ingestion.source_lists.read_workbook import read_source_list
 from rag_engine.config import ROOT, read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
+from rag_engine.text.control_characters import without_direction_marks
 from tests.harness.hostile_files import ESCAPED, HostileFile, hostile_files, no_files
 from tests.harness.tally import Effort, Tally
 from tests.rag_engine.conftest import CountingEmbedder
@@ -131,4 +132,4 @@ def _snapshot(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def _shown(path: Path) -> str:
-    return os.fsencode(path).decode("utf-8", "replace")
+    return without_direction_marks(os.fsencode(path).decode("utf-8", "replace"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -260,6 +261,16 @@ def test_an_emptied_cache_holds_no_answer_and_nothing_of_one_that_was_broken_off
     assert [content for content in held if b"a.pdf" in content or b"half" in content or b"%PDF" in content] == []
     CachedWeb(web, tmp_path / "kept").fetch(site.url("/file"), into=tmp_path / "b.pdf")
     assert site.asked["/file"] == 2
+
+
+def test_a_cache_that_was_cut_short_begins_empty(site: Site, web: HttpWeb, tmp_path: Path) -> None:
+    first = CachedWeb(web, tmp_path / "kept")
+    first.fetch(site.url("/plain"))
+    first.close()
+    database = tmp_path / "kept" / "cache.db"
+    os.truncate(database, database.stat().st_size // 2)
+    assert CachedWeb(web, tmp_path / "kept").fetch(site.url("/plain")).body == b"plain"
+    assert site.asked["/plain"] == 2
 
 
 def test_a_cache_that_another_process_uses_can_be_emptied(site: Site, web: HttpWeb, tmp_path: Path) -> None:
