@@ -23,7 +23,7 @@ from safetensors.torch import save_file
 from torch.nn import functional
 from transformers import AutoModel, AutoTokenizer
 
-from rag_engine.backends.encoder.load import load_encoder, locate, model_folder
+from rag_engine.backends.encoder.load import load_encoder, unpacked_folder
 from rag_engine.backends.encoder.packaged_e5 import packaged_name
 from rag_engine.config import cache_folder
 from training.card import WEIGHTS, complete_card, write_card
@@ -153,7 +153,7 @@ def train(samples: Sequence[Sample], out: Path, card: Mapping[str, Any]) -> None
     Its card has what is given, and how it was trained.
     """
     torch.manual_seed(SEED)
-    location = model_folder(locate("multilingual-e5-small"), cache_folder())
+    location = unpacked_folder(cache_folder())
     tokenizer = AutoTokenizer.from_pretrained(location)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     # The updates have separate dropout; the encoder's takes half of each step on a processor.

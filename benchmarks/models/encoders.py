@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.report import machine
-from rag_engine.backends.encoder.load import Encoder, RuntimeModel, TorchModel, exported_folder, load_encoder, locate
-from rag_engine.backends.encoder.packaged_e5 import packaged_words
+from rag_engine.backends.encoder.load import ENCODER, Encoder, load_encoder, locate
+from rag_engine.backends.load_model import exported_folder, on_runtime
 from rag_engine.backends.model_runtime import open_onnx, open_openvino
 from rag_engine.calibration import Languages, calibrate, read_pairs
 from rag_engine.protocols import Embedder, Vectors
@@ -96,26 +96,24 @@ def seconds(encode: Callable[[Sequence[str]], Vectors], texts: Sequence[str]) ->
     return time.perf_counter() - start
 
 
-def open_all(folder: Path, scratch: Path) -> dict[str, Encoder]:
+def open_all(folder: Path, scratch: Path) -> dict[str, Embedder]:
     """Return the model on every runtime, torch first."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    for name in ("sentencepiece.model", "encoder.json"):
-        (scratch / name).symlink_to(folder / name)
     quantize_dynamic(folder / "model.onnx", scratch / "model.onnx", weight_type=QuantType.QInt8)
-    graph, words = folder / "model.onnx", packaged_words()
-    models = {
-        "ONNX f32": RuntimeModel(folder, open_onnx(graph, words)),
-        "ONNX int8 (dynamic)": RuntimeModel(scratch, open_onnx(scratch / "model.onnx", words)),
-        "OpenVINO f32": RuntimeModel(folder, open_openvino(graph, "f32", words)),
-        "OpenVINO bf16": RuntimeModel(folder, open_openvino(graph, "bf16", words)),
-        "OpenVINO int8": RuntimeModel(folder, open_openvino(graph, "int8", words)),
+    graph = folder / "model.onnx"
+    runtimes = {
+        "ONNX f32": open_onnx(graph),
+        "ONNX int8 (dynamic)": open_onnx(scratch / "model.onnx"),
+        "OpenVINO f32": open_openvino(graph, "f32"),
+        "OpenVINO bf16": open_openvino(graph, "bf16"),
+        "OpenVINO int8": open_openvino(graph, "int8"),
     }
-    torch = Encoder(MODEL, TorchModel(locate(MODEL), CACHE, "torch"))
-    return {"torch f32": torch} | {name: Encoder(MODEL, model) for name, model in models.items()}
+    models = {name: on_runtime(ENCODER, MODEL, folder, runtime) for name, runtime in runtimes.items()}
+    return {"torch f32": load_encoder(MODEL, "torch", CACHE)} | {name: Encoder(one) for name, one in models.items()}
 
 
-def measure_speed(encoders: dict[str, Encoder], rounds: int = 4) -> tuple[dict[str, float], dict[str, float]]:
+def measure_speed(encoders: dict[str, Embedder], rounds: int = 4) -> tuple[dict[str, float], dict[str, float]]:
     """Texts a second in bulk and milliseconds for one question, medians of interleaved rounds."""
     texts = texts_of(256, 12, encoders["torch f32"])
     questions = read_task("en", "en")[0][:20]
@@ -148,7 +146,7 @@ def measure_quality(encoder: Embedder) -> tuple[list[float], Vectors]:
 def report_runtimes() -> str:
     """Return a table of speed and quality, one row a runtime."""
     default, load = load_encoder(MODEL, cache=CACHE), os.getloadavg()[0]
-    folder = exported_folder(locate(MODEL), CACHE)
+    folder = exported_folder(ENCODER, locate(MODEL), CACHE)
     with tempfile.TemporaryDirectory() as scratch:
         encoders = open_all(folder, Path(scratch))
         bulk, single = measure_speed(encoders)

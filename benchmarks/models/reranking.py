@@ -33,9 +33,10 @@ from benchmarks.models.reranking_candidates import (
 )
 from benchmarks.report import RESULTS, machine
 from rag_engine.backends.encoder.load import load_encoder
+from rag_engine.backends.load_model import QUANTISED, exported_folder, on_runtime, open_int8
 from rag_engine.backends.model_runtime import open_onnx, open_openvino
-from rag_engine.backends.reranker.load import CrossEncoder, load_reranker, open_int8
-from rag_engine.backends.reranker.packaged_minilm import PACKAGED, QUANTISED_FILE, packaged_name
+from rag_engine.backends.reranker.load import CROSS_ENCODER, CrossEncoder, load_reranker, locate
+from rag_engine.backends.reranker.packaged_minilm import PACKAGED
 from rag_engine.evaluation.vector_cache import CachedEmbedder, vectors_folder
 from rag_engine.protocols import Embedder, Reranker, Vectors
 from rag_engine.retrieval.rerank_passages import interpolate, rerank
@@ -168,16 +169,16 @@ def milliseconds(tasks: dict[str, Callable[[], object]]) -> dict[str, tuple[floa
 
 def report_speed() -> list[str]:
     """Return a table of what reading 20 passages of 200 tokens takes on each runtime, and by the encoder."""
-    folder = CACHE / "cross-encoders-1" / packaged_name()
+    folder = exported_folder(CROSS_ENCODER, locate(PACKAGED), CACHE)
     runtimes: dict[str, Reranker] = {
-        name: CrossEncoder(packaged_name(), folder, runtime)
+        name: CrossEncoder(on_runtime(CROSS_ENCODER, PACKAGED, folder, runtime))
         for name, runtime in (
             ("OpenVINO bf16", open_openvino(folder / "model.onnx", "bf16")),
             ("OpenVINO int8", open_openvino(folder / "model.onnx", "int8")),
             ("OpenVINO f32", open_openvino(folder / "model.onnx", "f32")),
-            ("ONNX int8, as packaged", open_int8(folder / QUANTISED_FILE)),
+            ("ONNX int8, as packaged", open_int8(folder / QUANTISED)),
             ("ONNX f32", open_onnx(folder / "model.onnx")),
-            ("OpenVINO, int8 file", open_openvino(folder / QUANTISED_FILE)),
+            ("OpenVINO, int8 file", open_openvino(folder / QUANTISED)),
         )
     }
     encoder, token_vectors = load_encoder(MODEL), token_encoder()

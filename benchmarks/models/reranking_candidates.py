@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.backends.encoder.load import exported_folder, locate
+from rag_engine.backends.encoder.load import ENCODER, locate
 from rag_engine.backends.exported_model import batches
+from rag_engine.backends.load_model import exported_folder
 from rag_engine.backends.model_runtime import keep_openvino_quiet
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.chunking.semantic import cut_children
@@ -142,7 +143,7 @@ def token_encoder() -> Callable[[Sequence[str]], list[Vectors]]:
     import openvino
     from tokenizers import Tokenizer
 
-    folder = exported_folder(locate(MODEL), CACHE)
+    folder = exported_folder(ENCODER, locate(MODEL), CACHE)
     core = openvino.Core()
     model = core.read_model(folder / "model.onnx")
     last = [name for op in model.get_ops() for out in op.outputs() for name in out.get_names() if "LayerNorm" in name]

@@ -18,7 +18,8 @@ from statistics import median
 import psutil
 
 from benchmarks.report import machine, write_table
-from rag_engine.backends.encoder.load import exported_folder, locate, model_folder
+from rag_engine.backends.encoder.load import ENCODER, locate, unpacked_folder
+from rag_engine.backends.load_model import exported_folder
 from rag_engine.backends.tokenizer import RustTokenizer, SentencePieceTokenizer, TokenizedText, Tokenizer
 from rag_engine.config import cache_folder
 
@@ -70,8 +71,8 @@ def opened(name: str) -> Tokenizer:
     """Return the tokenizer by the library of that name."""
     source, cache = locate("multilingual-e5-small"), cache_folder()
     if name == "Rust":
-        return RustTokenizer(Path(model_folder(source, cache)) / "tokenizer.json")
-    return SentencePieceTokenizer(exported_folder(source, cache) / "sentencepiece.model")
+        return RustTokenizer(unpacked_folder(cache) / "tokenizer.json")
+    return SentencePieceTokenizer(exported_folder(ENCODER, source, cache) / "sentencepiece.model")
 
 
 def read(name: str) -> list[TokenizedText]:

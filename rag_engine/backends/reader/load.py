@@ -17,24 +17,21 @@ from safetensors.numpy import load_file
 
 from rag_engine.backends import model_runtime, model_source
 from rag_engine.backends.encoder import packaged_e5
-from rag_engine.backends.exported_model import ExportedModel, ModelSettings
-from rag_engine.backends.model_export import CHECK, GRAPH, build_apart, build_once, first_line, open_quietly
+from rag_engine.backends.exported_model import ExportedModel, ModelSettings, broken_off
+from rag_engine.backends.load_model import ModelKind, load_model
+from rag_engine.backends.model_export import CHECK, GRAPH, build_apart, open_quietly
 from rag_engine.backends.tokenizer import save_pieces
-from rag_engine.config import DATA, cache_folder
+from rag_engine.config import DATA
 from rag_engine.errors import BackendError
 from rag_engine.messages import Message
 from rag_engine.protocols import PassageReader, Scores
 from rag_engine.types.passage import PassageReading
 
-_EXPORTS = "readers-4"
-# Logits of bfloat16 differ from torch's by a few hundredths.
-_DISAGREEMENT = 0.25
 _BATCH_TOKENS = 2048
 # Passages whose reading is cached: ranking, quoting and judging one question ask for the same ones.
 _CACHED = 128
 
 ADAPTER = DATA / "reader"
-SETTINGS = "reader.json"
 CARD = "card.json"
 CHECK_QUESTION = "Who warns older people when a heatwave is forecast?"
 CHECK_TEXTS = (
@@ -42,6 +39,7 @@ CHECK_TEXTS = (
     "Die Gemeinden stellen Hitzeaktionspläne auf; ÄRZTE und Pflegedienste werden früh beteiligt. " * 6,
     "Kuraklık",
 )
+CHECK_PAIRS = tuple((CHECK_QUESTION, text) for text in CHECK_TEXTS)
 # A layer behind the tokens' states, from which the heads read.
 _UNREAD = ".pooler."
 _HEADS = ("span", "relevance")
@@ -59,11 +57,8 @@ class AdapterReader:
 
     languages: frozenset[str] | None = None
 
-    def __init__(self, name: str, folder: Path, runtime: model_runtime.Runtime) -> None:
-        self.name = name
-        self.execution = runtime.execution
-        held = ModelSettings.read(folder / SETTINGS)
-        self._model = ExportedModel(folder, runtime.compute, held, _BATCH_TOKENS)
+    def __init__(self, model: ExportedModel) -> None:
+        self.name, self.execution, self._model = model.name, model.execution, model
         self._cached: OrderedDict[tuple[str, str], PassageReading] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -81,20 +76,15 @@ class AdapterReader:
 
     def _read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
         found: dict[int, PassageReading] = {}
-        try:
-            for row, tokens, read in self._model.outputs([(question, passage) for passage in passages]):
-                own = list(tokens.own)
-                found[row] = PassageReading(
-                    relevance=float(read[0, 2]),
-                    absent=float(read[0, 0] + read[0, 1]),
-                    tokens=tuple(tokens.spans[at] for at in own),
-                    starts=tuple(read[own, 0].tolist()),
-                    ends=tuple(read[own, 1].tolist()),
-                )
-        except (RuntimeError, ValueError) as error:
-            raise BackendError(
-                "The reader broke off: {error}", help="Try again, or set SEXTANT_READER to none.", error=error
-            ) from error
+        for row, tokens, read in self._model.outputs([(question, passage) for passage in passages]):
+            own = list(tokens.own)
+            found[row] = PassageReading(
+                relevance=float(read[0, 2]),
+                absent=float(read[0, 0] + read[0, 1]),
+                tokens=tuple(tokens.spans[at] for at in own),
+                starts=tuple(read[own, 0].tolist()),
+                ends=tuple(read[own, 1].tolist()),
+            )
         return [found[row] for row in range(len(passages))]
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
@@ -121,8 +111,6 @@ def load_adapter(adapter: Path = ADAPTER, execution: str = "auto", cache: Path |
     The first load merges it into the packaged encoder and exports that into `cache`. BackendError if the adapter is
     missing or does not fit the installed encoder, or if no runtime computes it.
     """
-    model_runtime.check_execution(execution)
-    cache = cache or cache_folder()
     card = read_card(adapter)
     if card.get("encoder") != packaged_e5.packaged_name():
         raise BackendError(
@@ -139,37 +127,16 @@ def load_adapter(adapter: Path = ADAPTER, execution: str = "auto", cache: Path |
             help="Restore both files.",
             adapter=adapter,
         )
-    name = f"{adapter.name}@{digest[:12]}"
-    folder = build_once(cache / _EXPORTS / name, lambda partial: build_apart(export, partial, adapter.absolute()))
-    passed_over: list[str] = []
-    graph, words = folder / GRAPH, packaged_e5.packaged_words()
-    found = model_runtime.first_that_agrees(
-        "auto" if execution == "torch" else execution,
-        folder,
-        {
-            "openvino": lambda: model_runtime.open_openvino(graph, words=words),
-            "onnx": lambda: model_runtime.open_onnx(graph, words),
-        },
-        lambda runtime: AdapterReader(name, folder, runtime),
-        lambda reader, count: _agrees(reader, folder, count),
-        passed_over,
+    source = model_source.ModelSource(f"{adapter.name}@{digest[:12]}", None)
+    kind = ModelKind(
+        "reader",
+        CHECK_PAIRS,
+        lambda partial: build_apart(export, partial, adapter.absolute()),
+        dict.fromkeys(("openvino", "onnx"), _BATCH_TOKENS),
     )
-    if found is None:
-        raise BackendError(
-            "The reader cannot be computed: {error}.",
-            help="Set SEXTANT_READER to none; answers are quoted by likeness then.",
-            error="; ".join(passed_over),
-        )
-    return found
-
-
-def _agrees(reader: AdapterReader, folder: Path, count: int | None) -> bool:
-    """Return whether the runtime agrees with torch on the first `count` check texts, or on all."""
-    expected = np.load(folder / CHECK, allow_pickle=False)[:count]
-    read = reader.read(CHECK_QUESTION, CHECK_TEXTS[:count])
-    found = np.array([(one.relevance, one.absent) for one in read])
-    wanted = np.stack([expected[:, 2], expected[:, 0] + expected[:, 1]], axis=1)
-    return bool(np.all(np.abs(found - wanted) <= _DISAGREEMENT))
+    model = load_model(kind, source, execution, cache)
+    assert isinstance(model, ExportedModel)
+    return AdapterReader(model)
 
 
 def read_card(folder: Path) -> Mapping[str, Any]:
@@ -218,9 +185,9 @@ def export(folder: Path, adapter: Path) -> None:
     heads, checked = merge(weights, adapter)
     save_pieces(model.pieces(), model.special, folder)
     graph = BertGraph(weights, config)
-    graph.save(graph.head(*heads), "read", folder / GRAPH)
+    graph.save(graph.head(*heads), folder / GRAPH)
     np.save(folder / CHECK, checked)
-    ModelSettings(int(read_card(adapter)["tokens"]), config["pad_token_id"]).write(folder / SETTINGS)
+    ModelSettings(int(read_card(adapter)["tokens"]), config["pad_token_id"]).write(folder)
     model_runtime.prepare_openvino(folder / GRAPH)
 
 
@@ -251,9 +218,7 @@ class QuestionAnsweringReader:
             try:
                 return [self._read(question, passage) for passage in passages]
             except RuntimeError as error:
-                raise BackendError(
-                    "Reader {model} broke off: {error}.", retryable=True, model=self.name, error=first_line(error)
-                ) from error
+                raise broken_off(self.name, self.execution, error) from error
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
         """Return the relevance of each text, of shape (len(texts),); BackendError when the model breaks off."""

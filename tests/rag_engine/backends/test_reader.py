@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoTokenizer, BertConfig, BertForQuestionAnswering
 
-from rag_engine.backends.encoder.load import locate, model_folder
+from rag_engine.backends.encoder.load import unpacked_folder
 from rag_engine.backends.encoder.packaged_e5 import packaged_name
 from rag_engine.backends.reader.load import ADAPTER, load_adapter, load_reader, read_card
 from rag_engine.config import cache_folder
@@ -31,7 +31,7 @@ def write_adapter(folder: Path, tensors: dict[str, torch.Tensor], **card: object
 @pytest.fixture(scope="module")
 def model() -> ReaderModel:
     torch.manual_seed(3)
-    location = model_folder(locate(packaged_name()), cache_folder())
+    location = unpacked_folder(cache_folder())
     made = ReaderModel(AutoModel.from_pretrained(location))
     for name, parameter in made.learned():
         if name.endswith(".up"):
@@ -41,7 +41,7 @@ def model() -> ReaderModel:
 
 def test_an_adapter_is_merged_and_read_as_the_model_that_was_trained_reads(tmp_path: Path, model: ReaderModel) -> None:
     tensors = {name: one.detach().half().contiguous() for name, one in model.learned()}
-    location = model_folder(locate(packaged_name()), cache_folder())
+    location = unpacked_folder(cache_folder())
     tokenizer = AutoTokenizer.from_pretrained(location)
     folder = write_adapter(tmp_path / "adapter", tensors, check=check_values(model, tokenizer))
     reader = load_adapter(folder, cache=tmp_path / "cache")
@@ -63,10 +63,10 @@ def test_an_adapter_is_merged_and_read_as_the_model_that_was_trained_reads(tmp_p
 
 
 def test_the_card_that_is_shipped_has_what_torch_reads() -> None:
-    shipped = ReaderModel(AutoModel.from_pretrained(model_folder(locate(packaged_name()), cache_folder()))).eval()
+    shipped = ReaderModel(AutoModel.from_pretrained(unpacked_folder(cache_folder()))).eval()
     tensors = {name: one.float() for name, one in load_file(ADAPTER / "adapter.safetensors").items()}
     assert not shipped.load_state_dict(tensors, strict=False).unexpected_keys
-    tokenizer = AutoTokenizer.from_pretrained(model_folder(locate(packaged_name()), cache_folder()))
+    tokenizer = AutoTokenizer.from_pretrained(unpacked_folder(cache_folder()))
     assert np.allclose(read_card(ADAPTER)["check"], check_values(shipped, tokenizer), atol=1e-3)
 
 
@@ -90,7 +90,7 @@ def test_what_is_no_adapter_or_fits_no_encoder_is_said(tmp_path: Path) -> None:
 
 
 def test_any_question_answering_model_of_a_folder_can_be_the_reader(tmp_path: Path) -> None:
-    location = model_folder(locate(packaged_name()), cache_folder())
+    location = unpacked_folder(cache_folder())
     tokenizer = AutoTokenizer.from_pretrained(location)
     tokenizer.save_pretrained(tmp_path / "model")
     torch.manual_seed(5)

@@ -6,7 +6,8 @@ import pytest
 from tokenizers import Tokenizer as Rust
 from tokenizers.models import WordLevel
 
-from rag_engine.backends.encoder.load import exported_folder, locate, model_folder
+from rag_engine.backends.encoder.load import ENCODER, locate, unpacked_folder
+from rag_engine.backends.load_model import exported_folder
 from rag_engine.backends.tokenizer import (
     RustTokenizer,
     SentencePieceTokenizer,
@@ -31,13 +32,13 @@ LIMIT = 40
 @pytest.fixture(scope="module")
 def folder() -> Path:
     """Return the folder of the exported encoder."""
-    return exported_folder(locate("multilingual-e5-small"), cache_folder())
+    return exported_folder(ENCODER, locate("multilingual-e5-small"), cache_folder())
 
 
 @pytest.fixture(scope="module")
 def rust() -> RustTokenizer:
     """Return the tokenizer that its package gives torch, by the Rust library."""
-    return RustTokenizer(Path(model_folder(locate("multilingual-e5-small"), cache_folder())) / "tokenizer.json")
+    return RustTokenizer(unpacked_folder(cache_folder()) / "tokenizer.json")
 
 
 @pytest.fixture(scope="module")

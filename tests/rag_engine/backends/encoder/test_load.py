@@ -12,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
-from rag_engine.backends.encoder.load import CHECK_TEXTS, PACKAGED_CHECK, TorchModel, load_encoder, locate, model_folder
+from rag_engine.backends.encoder.load import (
+    CHECK_TEXTS,
+    PACKAGED_CHECK,
+    load_encoder,
+    locate,
+    open_sentence_transformer,
+    torch_vectors,
+    unpacked_folder,
+)
 from rag_engine.backends.encoder.packaged_e5 import packaged_file, packaged_words
 from rag_engine.backends.exported_model import batches
 from rag_engine.backends.model_export import build_once
@@ -74,12 +82,12 @@ def test_every_runtime_agrees_with_torch(encoder: Embedder, torch_encoder: Embed
 
 
 def test_what_torch_says_of_the_packaged_model_is_what_comes_with_sextant() -> None:
-    expected = TorchModel(locate("multilingual-e5-small"), cache_folder(), "torch").vectors(CHECK_TEXTS)
+    expected = torch_vectors(open_sentence_transformer(str(unpacked_folder(cache_folder()))), list(CHECK_TEXTS))
     assert np.allclose(np.load(PACKAGED_CHECK), expected, atol=1e-5)
 
 
 def test_the_words_are_those_of_the_unpacked_model_and_stay_in_the_package(torch_encoder: Embedder) -> None:
-    unpacked = load_file(Path(model_folder(locate(torch_encoder.name), cache_folder())) / "model.safetensors")
+    unpacked = load_file(unpacked_folder(cache_folder()) / "model.safetensors")
     ids = np.random.default_rng(7).integers(0, 250_000, (5, 16))
     assert np.array_equal(packaged_words()(ids), unpacked["embeddings.word_embeddings.weight"][ids])
     opened = {line.split()[-1] for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()}

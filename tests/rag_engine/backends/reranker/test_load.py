@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rag_engine.backends.load_model import QUANTISED
 from rag_engine.backends.reranker.load import CrossEncoder, load_reranker
-from rag_engine.backends.reranker.packaged_minilm import QUANTISED_FILE, packaged_name
+from rag_engine.backends.reranker.packaged_minilm import packaged_name
 from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Reranker
 from tests.rag_engine.backends.tiny_bert import save_tiny_bert
@@ -58,7 +59,7 @@ def damaged(whole: Path, tmp_path: Path) -> Callable[[str, bytes], Path]:
     shutil.copytree(whole, tmp_path / "cache", copy_function=os.link)
 
     def damage(name: str, content: bytes) -> Path:
-        (file,) = (tmp_path / "cache").glob(f"*/{packaged_name()}/{name}")
+        (file,) = (tmp_path / "cache").glob(f"*/*/{packaged_name()}/{name}")
         file.unlink()
         file.write_bytes(content)
         return tmp_path / "cache"
@@ -125,7 +126,7 @@ def test_a_damaged_graph_is_passed_over_and_said(damaged: Callable[[str, bytes],
 def test_a_graph_that_computes_something_else_is_passed_over_and_said(
     whole: Path, damaged: Callable[[str, bytes], Path]
 ) -> None:
-    (graph,) = whole.glob(f"*/{packaged_name()}/model.onnx")
+    (graph,) = whole.glob(f"*/*/{packaged_name()}/model.onnx")
     other = graph.read_bytes().replace(b"Tanh", b"Sign")
     reranker = load_reranker(MODEL, cache=damaged("model.onnx", other))
     assert reranker.execution == "onnx int8 (openvino differs from it)"
@@ -133,7 +134,7 @@ def test_a_graph_that_computes_something_else_is_passed_over_and_said(
 
 def test_without_any_runtime_the_error_names_the_folder_to_remove(damaged: Callable[[str, bytes], Path]) -> None:
     damaged("model.onnx", b"damaged")
-    cache = damaged(QUANTISED_FILE, b"damaged")
+    cache = damaged(QUANTISED, b"damaged")
     with pytest.raises(BackendError, match=r"openvino failed: .*; onnx failed: .* Remove .*/ms-marco.* made again"):
         load_reranker(MODEL, cache=cache)
 
