@@ -162,7 +162,7 @@ def _packaged_words(names: Collection[str]) -> WordLookup | None:
 
 
 def _given(inputs: Mapping[str, TokenIds], names: Collection[str], words: WordLookup | None) -> dict[str, Any]:
-    """Return the inputs that a graph takes, by their names; `words` looks up those of a graph without the table."""
+    """Return the inputs that a graph takes, by their names; `words` looks up the input WORDS."""
     given: dict[str, Any] = {name: value for name, value in inputs.items() if name in names}
     if words is not None:
         given[WORDS] = words(inputs[INPUTS[0]])

