@@ -52,7 +52,7 @@ def read_questions(half: str) -> list[dict[str, Any]]:
 
 
 def holds(passage: Place, file: str, text: str) -> bool:
-    """Return whether a text of a document is the passage, a good part of it, or holds it, whatever its spaces.
+    """Return whether a text is the passage, a good part of it, or holds it; spaces do not count.
 
     >>> holds(("a.pdf", "The mayor orders the evacu ation."), "a.pdf", "In a flood the mayor orders the evacuation.")
     True

@@ -56,6 +56,8 @@ def test_the_places_of_every_file_of_questions_are_known() -> None:
     assert {9, 10, 11} <= measured.pages["en_unfccc_cop13_bali.pdf"]
     assert {2, 3} <= measured.pages["en_eu_cedefop_finland_vet.pdf"]
     assert 15 in measured.pages["es_lshort_latex_a4.pdf"]
+    asked = json.loads((DATA / "eval" / "cross_language" / "dev.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    assert word_runs(asked["quote"]) <= measured.quoted
     assert word_runs("Il numero dei deputati è di quattrocento, otto dei quali eletti") <= measured.quoted
 
 
