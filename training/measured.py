@@ -28,8 +28,10 @@ LEFT_OUT = (
 Run = tuple[str, ...]
 # The words of a quotation by which a passage that a measurement asks for is known.
 _QUOTED = 6
-_QUOTING = ("passages.jsonl", "gold/corpus.jsonl", "gold/fresh.jsonl", "gold/sample.jsonl")
-_ASKED_IN_LANGUAGES = ("cross_language/dev.jsonl", "cross_language/heldout.jsonl")
+_QUOTING = (
+    *("passages.jsonl", "gold/corpus.jsonl", "gold/fresh.jsonl", "gold/sample.jsonl"),
+    *("cross_language/dev.jsonl", "cross_language/heldout.jsonl"),
+)
 _PLACED = ("page_questions.tsv", "multi_part.tsv")
 
 
@@ -88,10 +90,8 @@ def _places(folder: Path) -> Iterator[tuple[str, str, int]]:
     """Yield file, quotation ("" for none) and page (0 for none) of all that answers a question."""
     for name in _QUOTING:
         for question in _objects(folder / name):
-            yield from ((place["document"], place["quote"], 0) for place in question["passages"])
-    for name in _ASKED_IN_LANGUAGES:
-        for question in _objects(folder / name):
-            yield from ((place["document"], place["quote"], 0) for place in (question, *question.get("also", ())))
+            places = question.get("passages", (question, *question.get("also", ())))
+            yield from ((place["document"], place["quote"], 0) for place in places)
     for question in _objects(folder / "index_questions.jsonl"):
         yield from ((question["document"], "", page) for page in question["pages"])
     for row in _rows(folder / "support.tsv"):
