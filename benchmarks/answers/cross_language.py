@@ -12,31 +12,27 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
+from benchmarks.answers.quotations import answers
 from benchmarks.report import machine, write_table
 from ingestion.add_files import add_paths
 from rag_engine.config import DATA, read_config
 from rag_engine.engine import Engine, open_engine
+from rag_engine.evaluation.gold import GoldQuestion, Quote
 from rag_engine.evaluation.significance import share_interval
 from rag_engine.types.answer import Answer
 
 ROOT = Path(__file__).resolve().parents[2]
 QUESTIONS = DATA / "eval" / "cross_language"
-# Share of the shorter of quotation and passage that both hold in one run of characters.
-_LEAST_SHARED = 0.5
-
-Place = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question in one language, and what came of it."""
+    """A question in one language on a document `of` one, and the end of it."""
 
     of: str
     language: str
@@ -46,44 +42,34 @@ class Asked:
     refused: bool
 
 
-def read_questions(half: str) -> list[dict[str, Any]]:
-    """Return the questions of a half."""
-    return [json.loads(line) for line in (QUESTIONS / f"{half}.jsonl").read_text(encoding="utf-8").splitlines()]
+def read_questions(half: str) -> Iterator[tuple[str, GoldQuestion]]:
+    """Yield each question of a half in each of its languages, with its document's language."""
+    for line in (QUESTIONS / f"{half}.jsonl").read_text(encoding="utf-8").splitlines():
+        held = json.loads(line)
+        places = (held, *held.get("also", ()))
+        quotes = tuple(Quote(place["document"], place["page"], place["quote"]) for place in places)
+        for language, text in held["questions"].items():
+            across = language != held["language"]
+            yield held["language"], GoldQuestion(held["id"], text, language, quotes, across, held["kind"], half)
 
 
-def holds(passage: Place, file: str, text: str) -> bool:
-    """Return whether a text is the passage, a good part of it, or holds it; spaces do not count.
-
-    >>> holds(("a.pdf", "The mayor orders the evacu ation."), "a.pdf", "In a flood the mayor orders the evacuation.")
-    True
-    """
-    if passage[0] != file:
-        return False
-    wanted, given = ("".join(part.split()) for part in (passage[1], text))
-    shared = SequenceMatcher(None, wanted, given, autojunk=False).find_longest_match().size
-    return shared >= _LEAST_SHARED * min(len(wanted), len(given))
-
-
-def ask(engine: Engine, question: Mapping[str, Any]) -> Iterator[Asked]:
-    """Ask a question in each of its languages, without a language model."""
-    right = [(place["document"], place["quote"]) for place in (question, *question.get("also", ()))]
-    for language, text in question["questions"].items():
-        *_, answer = engine.ask(text)
-        assert isinstance(answer, Answer)
-        quoted = [any(holds(place, one.file, one.quote) for place in right) for one in answer.citations]
-        sources = [(source.document.file, source.text) for source in answer.evidence.sources]
-        found = any(holds(place, *source) for place in right for source in sources)
-        refused = answer.status == "insufficient_evidence"
-        yield Asked(question["language"], language, found, quoted[:1] == [True], any(quoted), refused)
+def ask(engine: Engine, of: str, question: GoldQuestion) -> Asked:
+    """Ask a question without a language model."""
+    *_, answer = engine.ask(question.question)
+    assert isinstance(answer, Answer)
+    quoted = [answers(citation.quote, question) for citation in answer.citations]
+    found = any(answers(source.text, question) for source in answer.evidence.sources)
+    refused = answer.status == "insufficient_evidence"
+    return Asked(of, question.language, found, quoted[:1] == [True], any(quoted), refused)
 
 
 def row(name: str, asked: Sequence[Asked]) -> list[str]:
     """Return how many of the questions found, first quoted, quoted and refused."""
     first = sum(one.first for one in asked)
-    low, high = share_interval(first, len(asked))
+    share = share_interval(first, len(asked))
     counts = (sum(one.found for one in asked), sum(one.quoted for one in asked), sum(one.refused for one in asked))
     found, quoted, refused = (f"{count / len(asked):.0%}" for count in counts)
-    return [name, str(len(asked)), found, f"{first / len(asked):.0%} ({low:.0%} to {high:.0%})", quoted, refused]
+    return [name, str(len(asked)), found, f"{share.value:.0%} ({share.low:.0%} to {share.high:.0%})", quoted, refused]
 
 
 def main() -> None:
@@ -96,7 +82,7 @@ def main() -> None:
         engine = open_engine(read_config(arguments.workspace or Path(folder)))
         if not arguments.workspace:
             add_paths([arguments.shared / "data" / "corpus"], engine)
-        asked = [one for question in read_questions(arguments.half) for one in ask(engine, question)]
+        asked = [ask(engine, of, question) for of, question in read_questions(arguments.half)]
         engine.close()
     same, other = ([one for one in asked if (one.of == one.language) == alike] for alike in (True, False))
     rows = [row("the document's language", same), row("another language", other)]

@@ -43,7 +43,7 @@ _AGREED = ".agreed-"
 # first array then waits for the table, and blocks the thread that makes it.
 _FIRST_ARRAY = threading.Lock()
 
-Model = TypeVar("Model")
+Built = TypeVar("Built")
 
 GraphPrecision = Literal["bf16", "int8", "f32"]
 
@@ -184,10 +184,10 @@ def first_that_agrees(
     execution: str,
     folder: Path,
     runtimes: Mapping[str, Callable[[], Runtime]],
-    build: Callable[[Runtime], Model],
-    agrees: Callable[[Model, int | None], bool],
+    build: Callable[[Runtime], Built],
+    agrees: Callable[[Built, int | None], bool],
     passed_over: list[str],
-) -> Model | None:
+) -> Built | None:
     """Return the model on the first runtime that opens and agrees with torch, None without one.
 
     `agrees` compares the model with torch on some of the check texts in the export's `folder`, or on all for None. All
