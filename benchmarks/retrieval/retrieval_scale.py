@@ -13,7 +13,7 @@ import argparse
 import json
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,6 +36,7 @@ from rag_engine.storage.sentence_vectors import pack_sentences
 from rag_engine.storage.vector_file import VectorFile, sealed
 from rag_engine.types.document import Metadata
 
+COLUMNS = ("filter", "p50 ms", "p95 ms", "to unfiltered", "recipe p50 ms", "recipe / ours")
 PER_DOCUMENT = 100
 WORDS = 150
 SENTENCES = 8
@@ -157,8 +158,28 @@ def timed(call: Callable[[str], object], questions: list[str]) -> tuple[float, f
     for question in questions:
         started = time.perf_counter()
         call(question)
-        taken.append((time.perf_counter() - started) * 1000)
-    return float(np.percentile(taken, 50)), float(np.percentile(taken, 95))
+        taken.append(time.perf_counter() - started)
+    return percentiles(taken)
+
+
+def percentiles(seconds: list[float]) -> tuple[float, float]:
+    """p50 and p95 in milliseconds."""
+    return float(np.percentile(seconds, 50)) * 1000, float(np.percentile(seconds, 95)) * 1000
+
+
+def rows_of(ours: Mapping[str, tuple[float, float]], theirs: Mapping[str, tuple[float, float]]) -> list[list[str]]:
+    """Return a row for each filter."""
+    return [
+        [
+            name,
+            f"{ours[name][0]:.1f}",
+            f"{ours[name][1]:.1f}",
+            f"{ours[name][0] / ours['none'][0]:.2f}",
+            f"{theirs[name][0]:.0f}",
+            f"{theirs[name][0] / ours[name][0]:.0f}",
+        ]
+        for name in FILTERS
+    ]
 
 
 def recipe(engine: Engine) -> Callable[[str, Filter], object]:
@@ -204,12 +225,18 @@ def main() -> None:
     for question in questions[:5]:
         engine.search(question)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    ours = {name: timed(lambda q, f=chosen: engine.search(q, f), questions) for name, chosen in FILTERS.items()}
-    taken = [engine.search(question).seconds for question in questions]
+    found = {
+        name: [engine.search(question, chosen).seconds for question in questions] for name, chosen in FILTERS.items()
+    }
+    unjudged = {name: percentiles([one["plan"] + one["retrieval"] for one in taken]) for name, taken in found.items()}
+    judged = {
+        name: percentiles([one["plan"] + one["retrieval"] + one["judge"] for one in taken])
+        for name, taken in found.items()
+    }
     reranking = engine.retrieval(rerank=True)
     engine.search(questions[0], None, reranking)
     read_again = timed(lambda q: engine.search(q, None, reranking), questions)
-    steps = {step: float(np.median([one[step] for one in taken])) for step in taken[0]}
+    steps = {step: float(np.median([one[step] for one in found["none"]])) for step in found["none"][0]}
 
     store = engine.collection.view().vectors
     queries = engine.embedder().encode_queries(questions)
@@ -225,25 +252,15 @@ def main() -> None:
 
     search, few = recipe(engine), questions[: asked.recipe_questions]
     theirs = {name: timed(lambda q, f=chosen: search(q, f), few) for name, chosen in FILTERS.items()}
-    rows = [
-        [
-            name,
-            f"{ours[name][0]:.1f}",
-            f"{ours[name][1]:.1f}",
-            f"{ours[name][0] / ours['none'][0]:.2f}",
-            f"{theirs[name][0]:.0f}",
-            f"{theirs[name][0] / ours[name][0]:.0f}",
-        ]
-        for name in FILTERS
-    ]
     write_table(
         "retrieval_scale",
         f"Retrieval without generation over {len(engine.collection.snapshot()):,} children",
-        ["filter", "p50 ms", "p95 ms", "to unfiltered", "recipe p50 ms", "recipe / ours"],
-        rows,
+        COLUMNS,
+        rows_of(unjudged, theirs),
         [
             machine(),
-            f"{len(questions)} questions (recipe: {len(few)}), up to three query variants each.",
+            f"{len(questions)} questions (recipe: {len(few)}), up to three query variants each. No "
+            "passage is judged; the recipe judges none.",
             f"With the reranker reading the best 20 of English questions, unfiltered: p50 {read_again[0]:.0f} ms, p95 "
             f"{read_again[1]:.0f} ms.",
             f"Memory after the first questions: {memory:.0f} MiB resident at most.",
@@ -252,6 +269,13 @@ def main() -> None:
             f"Recall@75 of the default dense leg against a sort of every cosine: {ours_recall:.3f}.",
             f"Recall@75 of Chroma: {recall:.3f}, p50 {chroma[0]:.1f} ms a query; used above 500,000 children.",
         ],
+    )
+    write_table(
+        "retrieval_scale_judged",
+        f"Retrieval over {len(engine.collection.snapshot()):,} children with the judging of what was found",
+        COLUMNS,
+        rows_of(judged, theirs),
+        [machine(), "The same questions; the reader says how likely each passage found is to answer."],
     )
     engine.close()
 

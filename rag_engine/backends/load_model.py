@@ -134,9 +134,8 @@ def load_model(kind: ModelKind, source: ModelSource, execution: str, cache: Path
             return model
     if kind.torch is None or weights is None:
         raise BackendError(
-            "No runtime computes the {kind} {model}: {error}.",
-            help="Remove {folder} so that it is made again, or do without it in the settings.",
-            kind=kind.name,
+            "No runtime computes the model {model}: {error}.",
+            help="Remove {folder} so that it is made again, or choose another model in the settings.",
             model=source.name,
             error="; ".join(passed_over),
             folder=folder,
