@@ -77,7 +77,11 @@ class ExportedModel:
         for start in range(0, len(texts), _WINDOW):
             read = self._read(texts[start : start + _WINDOW])
             for rows, found in self._computed(read):
-                result[start + np.array(rows)] = found[:, 0] if found.ndim == 3 else found.reshape(len(rows), *width)
+                firsts = found[:, 0] if found.ndim == 3 else found
+                try:
+                    result[start + np.array(rows)] = firsts.reshape(len(rows), *width)
+                except ValueError as error:
+                    raise broken_off(self.name, self.execution, error) from error
         return result
 
     def outputs(self, texts: Sequence[Any]) -> Iterator[tuple[int, TokenizedText, Vectors]]:
@@ -95,9 +99,10 @@ class ExportedModel:
     def _computed(self, read: Sequence[TokenizedText]) -> Iterator[tuple[list[int], Vectors]]:
         for rows in batches([len(text.ids) for text in read], self._batch_tokens):
             try:
-                yield rows, self._compute(self._padded([read[row] for row in rows]))
+                found = self._compute(self._padded([read[row] for row in rows]))
             except RuntimeError as error:
                 raise broken_off(self.name, self.execution, error) from error
+            yield rows, found
 
     def _padded(self, read: Sequence[TokenizedText]) -> dict[str, TokenIds]:
         # The runtimes prepare kernels for every new shape; multiples of eight keep the shapes few.

@@ -21,8 +21,8 @@ from rag_engine.protocols import Vectors
 
 # Folder of the exports; its number grows when their content changes, so that an older one is not read.
 _EXPORTS = "models-1"
-# Greatest distance of a result from the model's own, as a share of how far results are from each other; bfloat16 and
-# 8 bit stay below a third of it.
+# Greatest distance of a result from the model's own, as a share of how far its results are from each other.
+# bfloat16 and 8 bit stay well below it.
 _DISAGREEMENT = 0.1
 # A packaged graph in 8 bit, where its weights came so: ONNX Runtime computes it faster.
 QUANTISED = "quantised.onnx"
@@ -156,7 +156,7 @@ def agrees(model: Model, checked: Sequence[Any], folder: Path, count: int | None
     expected = np.load(folder / CHECK, allow_pickle=False)
     spread = np.linalg.norm(expected - expected.mean(axis=0)) / len(expected) ** 0.5
     apart = model.compute(checked[:count], *expected.shape[1:]) - expected[:count]
-    return bool(np.linalg.norm(apart, axis=-1 if apart.ndim > 1 else None).max() <= _DISAGREEMENT * spread)
+    return bool(np.linalg.norm(apart.reshape(len(apart), -1), axis=1).max() <= _DISAGREEMENT * spread)
 
 
 def open_int8(file: Path) -> model_runtime.Runtime:

@@ -185,3 +185,12 @@ def test_a_runtime_that_dies_is_a_backend_error(reranker: Reranker, monkeypatch:
     with pytest.raises(BackendError, match=r"broke off on openvino.*: Infer Request is busy\.") as raised:
         reranker.score(QUESTION, PASSAGES)
     assert raised.value.retryable
+
+
+def test_a_runtime_that_gives_another_number_of_scores_is_a_backend_error(
+    reranker: Reranker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert isinstance(reranker, CrossEncoder)
+    monkeypatch.setattr(reranker._model, "_compute", lambda inputs: np.zeros(len(PASSAGES) + 1, dtype=np.float32))
+    with pytest.raises(BackendError, match=r"broke off on openvino"):
+        reranker.score(QUESTION, PASSAGES)
