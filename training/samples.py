@@ -32,6 +32,7 @@ class Sample:
 
     `relevance` is what a reranker should give it, 0 to 1. `spans` says whether the span is known: a passage may answer
     as a whole. `family` is of a paragraph in all languages, so that no paragraph is trained on and checked by.
+    `language` is the passage's, by which it is cut into sentences.
     """
 
     question: str
@@ -41,12 +42,18 @@ class Sample:
     relevance: float
     family: str
     spans: bool = True
+    language: str = ""
 
 
 def read_set(folder: Path, name: str) -> tuple[dict[str, str], list[dict[str, Any]]]:
-    """Return the passages of a set by id, and its questions."""
+    """Return the passages of a set by id, and its questions but those whose answer a translation lost."""
     passages = {row["id"]: row["text"] for row in _rows(folder / f"{name}.passages.jsonl.gz")}
-    return passages, list(_rows(folder / f"{name}.questions.jsonl.gz"))
+    questions = _rows(folder / f"{name}.questions.jsonl.gz")
+    return passages, [question for question in questions if _is_whole(question)]
+
+
+def _is_whole(question: dict[str, Any]) -> bool:
+    return not question.get("answer") or bool(question["answer"]["text"])
 
 
 def _rows(file: Path) -> Iterator[dict[str, Any]]:
@@ -79,7 +86,7 @@ def of_set(folder: Path, name: str, embedder: Embedder, randomly: random.Random,
                 if other != own and (not said or said not in passages[other].casefold()):
                     samples.append(Sample(question["question"], passages[other], -1, -1, 0.0, own))
                     break
-    return samples
+    return [replace(one, language=name[:2]) for one in samples]
 
 
 def across_languages(folder: Path, first: str, second: str) -> list[Sample]:
@@ -97,7 +104,8 @@ def across_languages(folder: Path, first: str, second: str) -> list[Sample]:
             start = answer["start"] if answer else -1
             end = start + len(answer["text"]) if answer else -1
             own = question["passage"]
-            samples.append(Sample(question["question"], text, start, end, 1.0 if answer else NEAR_MISS, own))
+            relevance = 1.0 if answer else NEAR_MISS
+            samples.append(Sample(question["question"], text, start, end, relevance, own, language=answering[:2]))
     return samples
 
 

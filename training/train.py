@@ -31,6 +31,7 @@ from training.corpus import of_corpus, trained_on
 from training.evaluate import QUESTIONS, figures_of
 from training.measured import LEFT_OUT, measured_texts, word_runs
 from training.model import RANK, SCALE, ReaderModel, check_values
+from training.own_questions import asked_documents, of_questions
 from training.samples import EVERY, LICENSED, Sample, across_languages, counts, of_set, split, with_families
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -70,8 +71,11 @@ def gather(shared: Path, names: Sequence[str], corpus: bool) -> list[Sample]:
         crossed = across_languages(folder, "es_squad2", "pt_squad2")
         randomly.shuffle(crossed)
         samples += crossed[: len(crossed) // 2]
+    samples = with_families(samples, folder, names)
+    if corpus:
+        samples += of_questions(shared, embedder, randomly)
     quoted = measured_texts().quoted
-    samples = [one for one in with_families(samples, folder, names) if quoted.isdisjoint(word_runs(one.passage))]
+    samples = [one for one in samples if quoted.isdisjoint(word_runs(one.passage))]
     return samples + (of_corpus(shared / "data" / "corpus", randomly) if corpus else [])
 
 
@@ -225,8 +229,10 @@ def main() -> None:
     samples = samples[: arguments.most]
     print(len(samples), counts(samples), flush=True)
     shared = arguments.shared.resolve()
-    documents = [] if arguments.no_corpus else [file.name for file in trained_on(shared / "data" / "corpus")]
-    train(samples, arguments.out, {"sets": list(names), "documents": documents, "left_out": LEFT_OUT})
+    documents: set[str] = set()
+    if not arguments.no_corpus:
+        documents = asked_documents() | {file.name for file in trained_on(shared / "data" / "corpus")}
+    train(samples, arguments.out, {"sets": list(names), "documents": sorted(documents), "left_out": LEFT_OUT})
     figures = figures_of(arguments.out, shared, QUESTIONS)
     complete_card(arguments.out, shared / "data" / "MANIFEST.tsv", figures)
     print((arguments.out / "card.json").read_text(encoding="utf-8"), flush=True)

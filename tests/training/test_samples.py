@@ -9,6 +9,8 @@ from transformers import AutoTokenizer
 from rag_engine.backends.encoder.load import unpacked_folder
 from rag_engine.config import cache_folder
 from training.corpus import of_corpus
+from training.measured import measured_texts, word_runs
+from training.own_questions import written
 from training.samples import LICENSED, Sample, counts, read_set, split
 from training.train import TOKENS, encode
 
@@ -41,9 +43,20 @@ def test_answers_of_the_sets_are_where_they_are_said_to_be(shared: Path) -> None
     for name in LICENSED:
         passages, questions = read_set(shared / "data" / "reading", name)
         answers = [(one, one["answer"]) for one in questions if one.get("answer")]
+        assert all(answer["text"] for _, answer in answers), "an answer that a translation lost is none"
         for one, answer in answers:
             text = passages[one["passage"]]
             assert text[answer["start"] : answer["start"] + len(answer["text"])] == answer["text"]
+
+
+@pytest.mark.long
+def test_written_questions_are_answered_by_words_of_passages_that_nothing_measures(shared: Path) -> None:
+    samples, quoted = list(written(shared)), measured_texts().quoted
+    assert len({one.passage for one in samples}) > 2000
+    assert {one.language for one in samples} == {"en", "de", "es", "fr", "it", "pt", "tr"}
+    assert counts(samples)["answered"] > 2 * counts(samples)["near misses"] > 4000
+    assert all(0 <= one.start < one.end <= len(one.passage) for one in samples if one.relevance == 1.0)
+    assert [one.passage for one in samples if not quoted.isdisjoint(word_runs(one.passage))] == []
 
 
 def test_questions_are_made_of_headings_definitions_and_tables(shared: Path, tmp_path: Path) -> None:

@@ -1,0 +1,114 @@
+"""Questions that were written for training, in seven languages, on passages of the documents.
+
+Each line of training/questions names a document and the beginning and the length of a passage, or has the passage, and
+questions with the words of the passage that answer them, "" for a near miss. `es_squad2.jsonl` has translations of
+questions of that set instead.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from lxml import etree
+
+from ingestion.extraction.extract import extract
+from ingestion.file_reading import ExtractionLimits
+from rag_engine.protocols import Embedder
+from training.samples import EVERY, NEAR_MISS, Sample, read_set
+
+QUESTIONS = Path(__file__).resolve().parent / "questions"
+TRANSLATED = "es_squad2"
+# Ranks of the other passages that an answered question is asked of, and for which share of the questions: most are
+# near, as in what a search finds, and some are on something else.
+_BESIDE = ((slice(0, 8), 0.8), (slice(8, 80), 0.5), (slice(80, None), 0.25))
+
+
+def of_questions(shared: Path, embedder: Embedder, randomly: random.Random) -> list[Sample]:
+    """Return the samples of all written questions, the answered ones also asked of other passages."""
+    samples = list(written(shared))
+    return [*samples, *_beside(samples, embedder, randomly), *_translated(shared / "data" / "reading")]
+
+
+def written(shared: Path) -> Iterator[Sample]:
+    """Yield the questions written on passages; ValueError if a document does not hold its passage."""
+    for file in sorted(QUESTIONS.glob("*.jsonl")):
+        if file.stem != TRANSLATED:
+            yield from _of_file(file, shared)
+
+
+def asked_documents() -> set[str]:
+    """Return the names of the documents that questions were written on."""
+    rows = (json.loads(line) for file in QUESTIONS.glob("*.jsonl") for line in file.open(encoding="utf-8"))
+    return {row["document"] for row in rows if "document" in row} - set(EVERY)
+
+
+def _of_file(file: Path, shared: Path) -> Iterator[Sample]:
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines()):
+        row = json.loads(line)
+        passage = row.get("text") or _passage(row, shared / "data")
+        for _, question, answer in row["questions"]:
+            start = passage.find(answer) if answer else -1
+            end = start + len(answer) if answer else -1
+            relevance = 1.0 if answer else NEAR_MISS
+            yield Sample(question, passage, start, end, relevance, f"{file.stem} {number}", language=row["language"])
+
+
+def _passage(row: dict[str, object], data: Path) -> str:
+    """Return the passage of a line, by its beginning and length in its document."""
+    text = _text(str(row["document"]), data)
+    start = text.find(str(row["begin"]))
+    if start < 0:
+        raise ValueError(f"{row['document']} does not hold the passage that begins {row['begin']!r}.")
+    return text[start : start + int(str(row["length"]))]
+
+
+@cache
+def _text(document: str, data: Path) -> str:
+    """Return the text of a document of the corpus, of a law or of a set."""
+    if (file := data / "corpus" / document).is_file():
+        return extract(file, ExtractionLimits(), None).text
+    if (file := data / "law" / document).is_file():
+        texts = map(str, etree.parse(str(file)).getroot().itertext())
+        said = " ".join(" ".join(text.split()) for text in texts if text.strip())
+        return re.sub(r"\s+([,.;:)])", r"\1", said)
+    if (file := data / "benchmarks" / "statutes_in" / document).is_file():
+        return "\n".join(json.loads(line)["text"] for line in file.read_text(encoding="utf-8").splitlines())
+    return "\n".join(read_set(data / "reading", document)[0].values())
+
+
+def _beside(samples: Sequence[Sample], embedder: Embedder, randomly: random.Random) -> Iterator[Sample]:
+    """Yield answered questions with a passage that retrieval puts near, which does not hold their answer."""
+    answered = [sample for sample in samples if sample.start >= 0]
+    languages = {sample.passage: sample.language for sample in samples}
+    texts = list(languages)
+    vectors = embedder.encode_passages(texts)
+    asked = embedder.encode_queries([sample.question for sample in answered])
+    for sample, vector in zip(answered, asked, strict=True):
+        answer = sample.passage[sample.start : sample.end].casefold()
+        order = [texts[int(place)] for place in np.argsort(-(vectors @ vector))]
+        for ranks, share in _BESIDE:
+            others = [text for text in order[ranks] if text != sample.passage and answer not in text.casefold()]
+            if others and randomly.random() < share:
+                other = randomly.choice(others)
+                yield Sample(sample.question, other, -1, -1, 0.0, sample.family, language=languages[other])
+
+
+def _translated(folder: Path) -> Iterator[Sample]:
+    """Yield questions of the Spanish set in other languages."""
+    passages, questions = read_set(folder, TRANSLATED)
+    by_id = {question["id"]: question for question in questions}
+    for line in (QUESTIONS / f"{TRANSLATED}.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        if (of := by_id.get(row["id"])) is None:
+            continue
+        start = of["answer"]["start"] if of["answer"] else -1
+        end = start + len(of["answer"]["text"]) if of["answer"] else -1
+        relevance = 1.0 if of["answer"] else NEAR_MISS
+        for _, question in row["questions"]:
+            yield Sample(question, passages[of["passage"]], start, end, relevance, of["passage"], language="es")
