@@ -83,7 +83,11 @@ def _text(document: str, data: Path) -> str:
 
 
 def _beside(samples: Sequence[Sample], embedder: Embedder, randomly: random.Random) -> Iterator[Sample]:
-    """Yield answered questions with a passage that retrieval puts near, which does not hold their answer."""
+    """Yield answered questions with other passages, which do not hold their answer.
+
+    They are in the language of the one that does. Retrieval prefers the question's: among passages in any language a
+    reader learns that an answer is in another one.
+    """
     answered = [sample for sample in samples if sample.start >= 0]
     languages = {sample.passage: sample.language for sample in samples}
     texts = list(languages)
@@ -91,7 +95,8 @@ def _beside(samples: Sequence[Sample], embedder: Embedder, randomly: random.Rand
     asked = embedder.encode_queries([sample.question for sample in answered])
     for sample, vector in zip(answered, asked, strict=True):
         answer = sample.passage[sample.start : sample.end].casefold()
-        order = [texts[int(place)] for place in np.argsort(-(vectors @ vector))]
+        nearest = (texts[int(place)] for place in np.argsort(-(vectors @ vector)))
+        order = [text for text in nearest if languages[text] == sample.language]
         for ranks, share in _BESIDE:
             others = [text for text in order[ranks] if text != sample.passage and answer not in text.casefold()]
             if others and randomly.random() < share:
