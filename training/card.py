@@ -36,6 +36,7 @@ ORIGINS: Mapping[str, tuple[str, str]] = {
         "SQuAD 2.0 development set in Portuguese (cjaniake/squad_v2.0_pt)",
         "SQuAD is CC BY-SA 4.0; the translation states none",
     ),
+    "questions": ("written for this training, on passages of the documents and texts of our own", LICENCE),
     "tr_tquad": ("TQuAD training set (TQuad/turkish-nlp-qa-dataset)", "no licence file"),
 }
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from ingestion.extraction.extract import extract
@@ -79,7 +78,7 @@ def of_corpus(folder: Path, randomly: random.Random) -> list[Sample]:
             made = list(kind(text, asked, randomly, file.stem))
             randomly.shuffle(made)
             kept = (one for one in made if _reads(one.question) and asked_for.isdisjoint(word_runs(one.passage)))
-            samples += [replace(one, language=language) for one in list(kept)[:_OF_EACH]]
+            samples += list(kept)[:_OF_EACH]
     return samples
 
 

@@ -20,7 +20,7 @@ from lxml import etree
 from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits
 from rag_engine.protocols import Embedder
-from training.samples import EVERY, NEAR_MISS, Sample, read_set
+from training.samples import EVERY, Sample, asked_of, read_set
 
 QUESTIONS = Path(__file__).resolve().parent / "questions"
 TRANSLATED = "es_squad2"
@@ -32,7 +32,7 @@ _BESIDE = ((slice(0, 8), 0.8), (slice(8, 80), 0.5), (slice(80, None), 0.25))
 def of_questions(shared: Path, embedder: Embedder, randomly: random.Random) -> list[Sample]:
     """Return the samples of all written questions, the answered ones also asked of other passages."""
     samples = list(written(shared))
-    return [*samples, *_beside(samples, embedder, randomly), *_translated(shared / "data" / "reading")]
+    return [*samples, *_beside(samples, embedder, randomly), *translated(shared / "data" / "reading")]
 
 
 def written(shared: Path) -> Iterator[Sample]:
@@ -53,10 +53,8 @@ def _of_file(file: Path, shared: Path) -> Iterator[Sample]:
         row = json.loads(line)
         passage = row.get("text") or _passage(row, shared / "data")
         for _, question, answer in row["questions"]:
-            start = passage.find(answer) if answer else -1
-            end = start + len(answer) if answer else -1
-            relevance = 1.0 if answer else NEAR_MISS
-            yield Sample(question, passage, start, end, relevance, f"{file.stem} {number}", language=row["language"])
+            place = {"start": passage.index(answer), "text": answer} if answer else None
+            yield asked_of(question, passage, place, f"{file.stem} {number}", row["language"])
 
 
 def _passage(row: dict[str, object], data: Path) -> str:
@@ -104,16 +102,12 @@ def _beside(samples: Sequence[Sample], embedder: Embedder, randomly: random.Rand
                 yield Sample(sample.question, other, -1, -1, 0.0, sample.family, language=languages[other])
 
 
-def _translated(folder: Path) -> Iterator[Sample]:
+def translated(folder: Path) -> Iterator[Sample]:
     """Yield questions of the Spanish set in other languages."""
     passages, questions = read_set(folder, TRANSLATED)
     by_id = {question["id"]: question for question in questions}
     for line in (QUESTIONS / f"{TRANSLATED}.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        if (of := by_id.get(row["id"])) is None:
-            continue
-        start = of["answer"]["start"] if of["answer"] else -1
-        end = start + len(of["answer"]["text"]) if of["answer"] else -1
-        relevance = 1.0 if of["answer"] else NEAR_MISS
+        of = by_id[row["id"]]
         for _, question in row["questions"]:
-            yield Sample(question, passages[of["passage"]], start, end, relevance, of["passage"], language="es")
+            yield asked_of(question, passages[of["passage"]], of["answer"], of["passage"], "es")

@@ -32,7 +32,7 @@ class Sample:
 
     `relevance` is what a reranker should give it, 0 to 1. `spans` says whether the span is known: a passage may answer
     as a whole. `family` is of a paragraph in all languages, so that no paragraph is trained on and checked by.
-    `language` is the passage's, by which it is cut into sentences.
+    `language` is the passage's, where it is known.
     """
 
     question: str
@@ -43,6 +43,13 @@ class Sample:
     family: str
     spans: bool = True
     language: str = ""
+
+
+def asked_of(question: str, passage: str, answer: Mapping[str, Any] | None, family: str, language: str = "") -> Sample:
+    """Return a question with a passage and its answer there, None for a near miss."""
+    start = answer["start"] if answer else -1
+    end = start + len(answer["text"]) if answer else -1
+    return Sample(question, passage, start, end, 1.0 if answer else NEAR_MISS, family, language=language)
 
 
 def read_set(folder: Path, name: str) -> tuple[dict[str, str], list[dict[str, Any]]]:
@@ -72,11 +79,8 @@ def of_set(folder: Path, name: str, embedder: Embedder, randomly: random.Random,
         own = question["passage"]
         text = passages[own]
         answer = question.get("answer")
-        if answer:
-            end = answer["start"] + len(answer["text"])
-            samples.append(Sample(question["question"], text, answer["start"], end, 1.0, own))
-        elif "answer" in question:
-            samples.append(Sample(question["question"], text, -1, -1, NEAR_MISS, own))
+        if "answer" in question:
+            samples.append(asked_of(question["question"], text, answer, own))
         else:
             samples.append(Sample(question["question"], text, -1, -1, 1.0, own, spans=False))
         if randomly.random() < distractors and (answer or "answer" not in question):
@@ -86,7 +90,7 @@ def of_set(folder: Path, name: str, embedder: Embedder, randomly: random.Random,
                 if other != own and (not said or said not in passages[other].casefold()):
                     samples.append(Sample(question["question"], passages[other], -1, -1, 0.0, own))
                     break
-    return [replace(one, language=name[:2]) for one in samples]
+    return samples
 
 
 def across_languages(folder: Path, first: str, second: str) -> list[Sample]:
@@ -100,12 +104,8 @@ def across_languages(folder: Path, first: str, second: str) -> list[Sample]:
             there = by_id[answering].get(id)
             if there is None:
                 continue
-            text, answer = passages[there["passage"]], there["answer"]
-            start = answer["start"] if answer else -1
-            end = start + len(answer["text"]) if answer else -1
-            own = question["passage"]
-            relevance = 1.0 if answer else NEAR_MISS
-            samples.append(Sample(question["question"], text, start, end, relevance, own, language=answering[:2]))
+            text = passages[there["passage"]]
+            samples.append(asked_of(question["question"], text, there["answer"], question["passage"]))
     return samples
 
 

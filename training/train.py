@@ -219,7 +219,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
     parser.add_argument("--sets", choices=("licensed", "every"), default="licensed")
-    parser.add_argument("--no-corpus", action="store_true", help="without the questions made from the documents")
+    parser.add_argument("--no-corpus", action="store_true", help="without the questions on documents, made or written")
     parser.add_argument("--most", type=int, default=None, help="train on so many samples, of all")
     parser.add_argument("--out", type=Path, default=ROOT / "data" / "reader")
     arguments = parser.parse_args()
@@ -229,10 +229,11 @@ def main() -> None:
     samples = samples[: arguments.most]
     print(len(samples), counts(samples), flush=True)
     shared = arguments.shared.resolve()
-    documents: set[str] = set()
+    sets, documents = list(names), set[str]()
     if not arguments.no_corpus:
+        sets.append("questions")
         documents = asked_documents() | {file.name for file in trained_on(shared / "data" / "corpus")}
-    train(samples, arguments.out, {"sets": list(names), "documents": sorted(documents), "left_out": LEFT_OUT})
+    train(samples, arguments.out, {"sets": sets, "documents": sorted(documents), "left_out": LEFT_OUT})
     figures = figures_of(arguments.out, shared, QUESTIONS)
     complete_card(arguments.out, shared / "data" / "MANIFEST.tsv", figures)
     print((arguments.out / "card.json").read_text(encoding="utf-8"), flush=True)

@@ -10,7 +10,7 @@ from rag_engine.backends.encoder.load import unpacked_folder
 from rag_engine.config import cache_folder
 from training.corpus import of_corpus
 from training.measured import measured_texts, word_runs
-from training.own_questions import written
+from training.own_questions import translated, written
 from training.samples import LICENSED, Sample, counts, read_set, split
 from training.train import TOKENS, encode
 
@@ -57,6 +57,9 @@ def test_written_questions_are_answered_by_words_of_passages_that_nothing_measur
     assert counts(samples)["answered"] > 2 * counts(samples)["near misses"] > 4000
     assert all(0 <= one.start < one.end <= len(one.passage) for one in samples if one.relevance == 1.0)
     assert [one.passage for one in samples if not quoted.isdisjoint(word_runs(one.passage))] == []
+    asked_again = list(translated(shared / "data" / "reading"))
+    assert counts(asked_again)["answered"] > 1000
+    assert all(one.passage[one.start : one.end].strip() for one in asked_again if one.relevance == 1.0)
 
 
 def test_questions_are_made_of_headings_definitions_and_tables(shared: Path, tmp_path: Path) -> None:
