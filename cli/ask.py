@@ -166,7 +166,7 @@ def _answer(engine: Engine, asked: AskedQuestion, *, print_words: bool) -> tuple
     answer: Answer | None = None
     prompts: list[Prompt] = []
     retrieval = retrieval_of(engine, asked.top_k)
-    engine.begin_loading_models(asked.question)
+    engine.begin_loading_models()
     for part in watched(engine.ask(asked.question, asked.filters, retrieval, prompted=prompts.append)):
         if isinstance(part, str) and print_words:
             out.print(emphasised(part), end="", soft_wrap=True)

@@ -62,7 +62,7 @@ def search(
     from rag_engine.text.file_kinds import pages_text
 
     with engine_of(workspace, as_json, profile=profile, mmr=mmr) as engine:
-        engine.begin_loading_models(words)
+        engine.begin_loading_models()
         evidence = engine.search(words, parse_filters(filters or []), retrieval_of(engine, top_k))
     end_as_json(as_json, search_json(evidence))
     for rank, hit in enumerate(evidence.hits, start=1):

@@ -14,6 +14,8 @@ from importlib.metadata import PackageMetadata, metadata
 from itertools import chain
 from pathlib import Path
 
+from rag_engine.backends.model_source import package_folder
+
 ROOT = Path(__file__).resolve().parents[1]
 LIST = ROOT / "docs" / "packages.md"
 LOCKS = {
@@ -78,10 +80,13 @@ def locked(lock: str) -> Iterator[tuple[str, str]]:
 def text() -> str:
     """Return the list in Markdown."""
     lines = ["# Licences of packages and models", "", INTRODUCTION, ""]
-    lines += ["## Models", "", "| model | task | comes with | licence of the weights | stated in |"]
-    lines.append("| --- | --- | --- | --- | --- |")
+    columns = ("model", "task", "gives", "languages", "comes with", "MB", "licence of the weights", "stated in")
+    lines += ["## Models", "", f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}"]
     for name, one in tomllib.loads((ROOT / "data" / "models.toml").read_text(encoding="utf-8")).items():
-        lines.append(f"| {name} | {one['role']} | {one['package'] or 'Sextant'} | {one['licence']} | {one['said']} |")
+        folder = package_folder(one["package"], name, "") if one["package"] else ROOT
+        size = f"{(folder / one['file']).stat().st_size / 1e6:.1f}"
+        cells = (name, one["role"], one["gives"], one["languages"], one["package"] or "Sextant", size)
+        lines.append(f"| {' | '.join((*cells, one['licence'], one['said']))} |")
     seen: set[str] = set()
     for title, locks in LOCKS.items():
         lines += ["", f"## {title}", "", "| package | version | licence |", "| --- | --- | --- |"]

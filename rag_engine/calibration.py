@@ -21,12 +21,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from rag_engine.config import DATA
 from rag_engine.protocols import Embedder
@@ -34,6 +35,9 @@ from rag_engine.protocols import Embedder
 Languages = Literal["any", "same", "different"]
 
 PAIRS_FILE = DATA / "calibration.jsonl"
+# The linear map of the packaged encoder's questions, and its scale with it. Written together by training/query_map.py.
+QUERY_MAP_FILE = DATA / "query_map.npy"
+SCALES_FILE = DATA / "scales.json"
 
 _SIMILARITIES = (0.0, 0.35, 0.50, 0.70, 1.0)
 # Least distance between anchors, so that the scale can be inverted for an encoder that cannot tell the pairs apart.
@@ -101,6 +105,16 @@ def languages_of(asked: str, written: str) -> Languages:
 def read_pairs(file: Path = PAIRS_FILE) -> tuple[Pair, ...]:
     """Return the related pairs of a JSON lines file."""
     return tuple(Pair(**json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines())
+
+
+def shipped_scale(encoder: str) -> Calibration | None:
+    """Return the scale that comes with Sextant for the encoder of this name, None if it is to be measured."""
+    return next((scale for scale in _shipped_scales() if scale.encoder == encoder), None)
+
+
+@cache
+def _shipped_scales() -> tuple[Calibration, ...]:
+    return TypeAdapter(tuple[Calibration, ...]).validate_json(SCALES_FILE.read_bytes())
 
 
 def calibrate(embedder: Embedder, pairs: Sequence[Pair]) -> Calibration:

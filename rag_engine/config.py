@@ -94,8 +94,7 @@ class RankingWeights:
     - `provenance_weight`: the greatest gain of a child whose section the question names. The best candidate has 1.
     - `index_weight`: the same for a child that an index lists under the question's terms.
     - `reference_weight`: the same for a child that a good passage refers to.
-    - `rerank_weight`: the share of a cross-encoder's score in reranking.
-    - `reader_rerank_weight`: the share of the reader's score, which knows less of relevance.
+    - `rerank_weight`: the share of the reader's score, or of a cross-encoder's, in reranking.
     - `repeat_share`: each passage that a document has brought leaves this share of the score of its others.
     - `candidates`: the least depth of each retriever.
     - `mmr_lambda`: asks for maximal marginal relevance at the end.
@@ -111,7 +110,6 @@ class RankingWeights:
     index_weight: float = _FITTED["index_weight"]
     reference_weight: float = _FITTED["reference_weight"]
     rerank_weight: float = _FITTED["rerank_weight"]
-    reader_rerank_weight: float = _FITTED["reader_rerank_weight"]
     repeat_share: float = _FITTED["repeat_share"]
     candidates: int = 100
     language_scale: bool = True
@@ -125,8 +123,8 @@ class RetrievalConfig:
 
     `profile` names the recipe (rag_engine/retrieval/fuse_ranks.py); the papers' have no setting but `top_k` and
     `similarity_floor`. `retrievers` which of the two are asked. `rerank`
-    lets a cross-encoder read the best passages in the languages that it knows, as many as the machine was measured to
-    read in time. `geography` boosts documents about the places that a question names.
+    lets a cross-encoder, or else the reader, order the best passages, as many as the machine was measured to read in
+    time. `geography` boosts documents about the places that a question names.
     """
 
     profile: RetrievalProfile = "default"
@@ -182,8 +180,7 @@ class GenerationConfig:
 class Config:
     """Everything that can be set, with defaults that run without any server.
 
-    An empty `reader` is the packaged one, "none" no reader. An empty `reranker` is the packaged cross-encoder for
-    questions in English, its only language, and the reader for others.
+    An empty `reader` is the packaged one, "none" no reader. An empty `reranker` is the reader.
     """
 
     workspace: Path

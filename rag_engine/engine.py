@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from copy import copy
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from rag_engine.answering.chances import judge
@@ -21,14 +20,12 @@ from rag_engine.answering.circumstances import (
     shareable_settings,
 )
 from rag_engine.answering.generation import answer
-from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.structured.answer import structured_answer
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.answering.support import LabelJudge, SupportModels
 from rag_engine.answering_documents import answering_documents
 from rag_engine.backends.identify_language import identify_language
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
-from rag_engine.backends.reranker.packaged_minilm import PACKAGED_LANGUAGE
 from rag_engine.calibration import languages_of
 from rag_engine.chunking.indexed_text import child_id
 from rag_engine.config import (
@@ -43,7 +40,7 @@ from rag_engine.config import (
 )
 from rag_engine.controller.gather import ControllerTools, gather
 from rag_engine.disk_backends import open_backends
-from rag_engine.errors import BackendError, InputError
+from rag_engine.errors import BackendError, InputError, SextantError
 from rag_engine.filters import Filter
 from rag_engine.geography import load_gazetteer
 from rag_engine.messages import Message
@@ -54,13 +51,12 @@ from rag_engine.protocols import (
     Embedder,
     Generator,
     IdentifiedModel,
-    PassageReader,
     Reranker,
     SparseIndex,
     StorageBackends,
 )
 from rag_engine.retrieval.fuse_ranks import PROFILES
-from rag_engine.retrieval.rerank_passages import affordable_depth
+from rag_engine.retrieval.rerank_passages import affordable_depth, read_passages
 from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.settings import settings_stamp
@@ -72,7 +68,7 @@ from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.manifest import check_encoder
 from rag_engine.storage.rebuild import RebuildProgress
 from rag_engine.storage.snapshot import Snapshot
-from rag_engine.types.answer import Answer, StructuredAnswer
+from rag_engine.types.answer import QUOTED, Answer, StructuredAnswer
 from rag_engine.types.document import DocumentRecord
 from rag_engine.types.evidence import ControllerStep, Evidence, QueryPlan
 from rag_engine.types.language_model import Prompt
@@ -183,14 +179,19 @@ class Engine:
         return replace(evidence, warnings=warnings)
 
     def _judged(self, evidence: Evidence) -> Evidence:
-        """Return the evidence with the chance of each passage, by likeness alone without the reader."""
+        """Return the evidence with the chance of each passage; the best are read, unless a search has read."""
         started = time.perf_counter()
-        try:
-            judged = judge(evidence, self.models.reader())
-        except BackendError as error:
-            judged = judge(evidence, None)
-            judged = replace(judged, warnings=(*judged.warnings, _not_read(error)))
+        judged = judge(evidence if evidence.read else self._read(evidence))
         return replace(judged, seconds={**judged.seconds, "judge": time.perf_counter() - started})
+
+    def _read(self, evidence: Evidence) -> Evidence:
+        """Return the evidence with its best passages read; with a warning if the reader fails."""
+        try:
+            reader = self.models.reader()
+            return evidence if reader is None else read_passages(evidence, reader)
+        except (SextantError, RuntimeError) as error:
+            warning = Message("The passages were not read closely: {error}", error=error)
+            return replace(evidence, warnings=tuple(dict.fromkeys((*evidence.warnings, warning))))
 
     def ask(
         self,
@@ -213,22 +214,20 @@ class Engine:
     def answer_from(
         self, evidence: Evidence, generator: Generator | None, *, prompted: Callable[[Prompt], None] = lambda _: None
     ) -> Iterator[str | Evidence | Answer]:
-        """Yield the words of an answer as they come, at last the checked answer; quotations for None.
+        """Yield the words of an answer as they come, at last the checked answer; quotations without a model.
 
         If the words name the sources in another order than their numbers, the evidence is yielded again with new
         numbers.
         """
         embedder, manifest = self.embedder(), self.collection.manifest()
-        quoting = partial(self._extractive, embedder, evidence.plan.language)
         yield from answer(
-            evidence,
-            generator or quoting(),
+            evidence if evidence.read else self._read(evidence),
+            generator,
             embedder=embedder,
             page_of=self.catalog.page_at,
             config=self.config.generation,
             support=SupportModels(manifest.calibration, self.language_of, judge=self._judge()) if manifest else None,
             prompted=prompted,
-            quoting=quoting,
         )
 
     def _judge(self) -> LabelJudge | None:
@@ -238,21 +237,6 @@ class Engine:
             return None
         settings = label_judge_settings(generation)
         return LabelJudge(generation.judge_model, lambda: open_judge(self.config, settings))
-
-    def _extractive(self, embedder: Embedder, language: str) -> ExtractiveAnswerer:
-        """Return the answerer that quotes; it warns of a reader or reranker that is unavailable."""
-        reader: PassageReader | None = None
-        reranker: Reranker | None = None
-        warnings: list[Message] = []
-        try:
-            reader = self.models.reader()
-        except BackendError as error:
-            warnings.append(_not_read(error))
-        try:
-            reranker = self.models.reranker(language) if self.config.retrieval.rerank else None
-        except BackendError as error:
-            warnings.append(Message("Not reranked: {error}", error=error))
-        return ExtractiveAnswerer(embedder, reader, None if reranker is reader else reranker, warnings=warnings)
 
     def ask_structured(
         self,
@@ -288,7 +272,7 @@ class Engine:
             return first
         search = self.part_search(first.plan.language, wanted, retrieval)
         gathered = yield from gather(first, search, self.controller_tools(), self.config.controller)
-        return gathered if gathered.hits is first.hits else self._judged(gathered)
+        return gathered if gathered.hits is first.hits else self._judged(self._read(gathered))
 
     def part_search(
         self, language: str, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None
@@ -329,7 +313,7 @@ class Engine:
                 judge = label_judge.reach()
         manifest, snapshot = self.collection.manifest(), self.collection.snapshot()
         return Circumstances(
-            model=shareable(generator.name, self.config) if generator else ExtractiveAnswerer.name,
+            model=shareable(generator.name, self.config) if generator else QUOTED,
             model_digest=_digest(generator),
             encoder=shareable(manifest.name, self.config) if manifest else "",
             generation=self.collection.generation(),
@@ -380,6 +364,7 @@ class Engine:
             sparse=collection.sparse,
             spaces=self._words_between_spaces,
             reranker=self.models.reranker,
+            reader=self.models.reader,
             rerank_depth=self._rerank_depth,
         )
 
@@ -406,9 +391,9 @@ class Engine:
         self.drawings.start()
         self.begin_loading_models()
 
-    def begin_loading_models(self, question: str = "") -> None:
+    def begin_loading_models(self) -> None:
         """Begin to load the models of a question, two at a time; `close` waits for them."""
-        self.models.begin_loading(self.embedder, lambda: self.language_of(question) if question else PACKAGED_LANGUAGE)
+        self.models.begin_loading(self.embedder)
 
     def indexer(self) -> AbstractContextManager[Indexer]:
         """Give the workspace's writer, with the configured encoder and chunking."""
@@ -472,11 +457,6 @@ class Engine:
 def _digest(model: Generator | None) -> str:
     """Return the digest of a model's weights, "" where its server tells none."""
     return model.digest if isinstance(model, IdentifiedModel) else ""
-
-
-def _not_read(error: BackendError) -> Message:
-    """Return the warning for passages that no reader has read."""
-    return Message("The passages were not read closely: {error}", error=error)
 
 
 def _otherwise_cut(name: RetrievalProfile, documents: Iterable[DocumentRecord]) -> Iterator[Message]:

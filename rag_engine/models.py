@@ -18,7 +18,6 @@ from rag_engine.backends.ollama import find_ollama, installed_models, pull_model
 from rag_engine.backends.openai import find_openai
 from rag_engine.backends.reader.load import load_reader
 from rag_engine.backends.reranker.load import load_reranker
-from rag_engine.backends.reranker.packaged_minilm import INSTALL, PACKAGED, PACKAGED_LANGUAGE, is_installed
 from rag_engine.config import Config, GenerationConfig, label_judge_settings, read_config
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.messages import NO_MESSAGE, Message, without_passwords
@@ -73,19 +72,12 @@ class Models:
                 self._embedder = _shared_encoder(wanted if Path(wanted).is_dir() else name, self._config.execution)
             return self._embedder
 
-    def reranker(self, language: str) -> Reranker:
-        """Return the configured reranker, else the best one for questions in a language.
-
-        In English that is the packaged cross-encoder, if its package is installed; in other languages it is the reader
-        (benchmarks/answers/quotations.py). Without a reader it is always the cross-encoder, which says itself that it
-        reads English alone. BackendError if it is nowhere or cannot be loaded.
-        """
-        crossing = self._config.reranker or (language == PACKAGED_LANGUAGE and is_installed())
-        reader = None if crossing else self.reader()
-        if reader is not None:
-            return reader
+    def reranker(self) -> Reranker | None:
+        """Return the configured cross-encoder, else the reader; BackendError if it cannot be loaded."""
+        if not self._config.reranker:
+            return self.reader()
         with self._reranker_lock:
-            return _shared_reranker(self._config.reranker or PACKAGED, self._config.execution)
+            return _shared_reranker(self._config.reranker, self._config.execution)
 
     def reader(self) -> PassageReader | None:
         """Return the configured reader, or None if none is set; BackendError if it cannot be loaded."""
@@ -124,11 +116,11 @@ class Models:
             )
         return generator
 
-    def begin_loading(self, embedder: Callable[[], Embedder], language: Callable[[], str]) -> None:
-        """Begin to load encoder, reader and the reranker of a language, two at a time; `close` waits for them."""
+    def begin_loading(self, embedder: Callable[[], Embedder]) -> None:
+        """Begin to load encoder, reader and cross-encoder, two at a time; `close` waits for them."""
         loads: list[Callable[[], object]] = [embedder, self.reader]
-        if self._config.retrieval.rerank:
-            loads.append(lambda: self.reranker(language()))
+        if self._config.retrieval.rerank and self._config.reranker:
+            loads.append(self.reranker)
         self._loading = threading.Thread(target=_load, args=(loads,), name="load models", daemon=True)
         self._loading.start()
 
@@ -146,19 +138,16 @@ class Models:
         yield from self._check_judge()
 
     def _check_reranker(self) -> Finding:
-        """Say which model reads the best passages again, in English, where the packaged one may be missing."""
+        """Say which model orders the best passages."""
         if not self._config.retrieval.rerank:
             return Finding("Reranker", "good", "none is wanted")
         try:
-            reranker = self.reranker(PACKAGED_LANGUAGE)
+            reranker = self.reranker()
         except SextantError as error:
             return Finding("Reranker", "bad", str(error))
-        found = f"{reranker.name} reranks English questions, computed by {reranker.execution}"
-        if self._config.reranker or is_installed():
-            return Finding("Reranker", "good", found)
-        return Finding(
-            "Reranker", "note", f"{found}; {PACKAGED}, which knows English better, is not installed", INSTALL
-        )
+        if reranker is None:
+            return Finding("Reranker", "good", "none is wanted")
+        return Finding("Reranker", "good", f"{reranker.name} reads the best passages, computed by {reranker.execution}")
 
     def _check_language_model(self) -> Finding:
         config = self._config.generation

@@ -150,17 +150,12 @@ class Reranker(Protocol):
 
     name: str
     execution: str
-    languages: frozenset[str] | None
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
         """Return one score a text, of shape (len(texts),), higher for the better answer.
 
         BackendError if the reranker fails.
         """
-
-
-# Returns the reranker for questions in a language, "" where that is unknown; BackendError where it is unavailable.
-LoadReranker = Callable[[str], Reranker]
 
 
 @runtime_checkable
@@ -171,11 +166,15 @@ class PassageReader(Reranker, Protocol):
         """Return the reading of each passage; BackendError if the reader fails."""
 
 
+# Returns a model, or None where none is wanted; BackendError where it is unavailable.
+LoadReranker = Callable[[], Reranker | None]
+LoadReader = Callable[[], PassageReader | None]
+
+
 class Generator(Protocol):
-    """Words from a prompt. `quotes_only` is true for the extractive answerer, which has no model."""
+    """Words from a prompt."""
 
     name: str
-    quotes_only: bool
     context_window: int
 
     def stream(self, prompt: Prompt) -> Iterator[str]:

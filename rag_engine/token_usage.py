@@ -36,8 +36,6 @@ def report_tokens(prompt: int | None, reply: int | None) -> None:
 class CountedModel:
     """A language model with the tokens of all its replies in JSON, including unusable ones."""
 
-    quotes_only = False
-
     def __init__(self, model: Generator) -> None:
         self._model = model
         self.name, self.context_window = model.name, model.context_window

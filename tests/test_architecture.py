@@ -45,7 +45,6 @@ LONG = {
 }
 WIDE = {
     "ingestion/deduplication/signatures.py:candidate_of",
-    "rag_engine/answering/generation.py:answer",
     "rag_engine/answering/structured/answer.py:structured_answer",
     "rag_engine/evaluation/report.py:write_report",
     "rag_engine/evaluation/run_retrieval.py:run_retrieval",

@@ -4,7 +4,7 @@
 
 On the development halves of XQuAD, SQuAD-it and FaQuAD, also with Turkish, German and Spanish questions on English
 passages. Beside the reader stands likeness as quotations were chosen without it, and both together by the reader's
-weight. `benchmarks.answers.readers` puts it beside the packaged cross-encoder in one table.
+weight. `benchmarks.answers.readers` puts the means in one table.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.backends.identify_language import identify_language
 from rag_engine.backends.reader.load import ADAPTER, load_adapter
 from rag_engine.evaluation.datasets import Dataset, read_dataset
-from rag_engine.protocols import Embedder, PassageReader, Reranker, Vectors
-from rag_engine.retrieval.rerank_passages import read_scores
+from rag_engine.protocols import Embedder, PassageReader, Vectors
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types.passage import PassageReading
 
@@ -74,26 +73,14 @@ class Asked:
 
 @dataclass(slots=True)
 class Figures:
-    """Findings for the questions of a set, one entry a question; by the reader's weight.
-
-    `crossed` are those by a cross-encoder's weight, where one that knows the language was measured as well.
-    """
+    """Findings for the questions of a set, one entry a question; by the reader's weight."""
 
     first: dict[float, list[float]] = field(default_factory=lambda: {weight: [] for weight in WEIGHTS})
     inside: dict[float, list[float]] = field(default_factory=lambda: {weight: [] for weight in WEIGHTS})
     ndcg: dict[float, list[float]] = field(default_factory=lambda: {weight: [] for weight in WEIGHTS})
-    crossed: dict[str, list[float]] = field(default_factory=lambda: {"first": [], "ndcg": []})
     # Of the best passage with the answer among five, and with it taken away.
     likeness: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
     reading: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
-
-
-@dataclass(frozen=True, slots=True)
-class Crossing:
-    """A cross-encoder to be measured as well, and its share of the score in reranking."""
-
-    reranker: Reranker
-    ranking: float
 
 
 def scaled(values: Sequence[float] | NDArray[Any]) -> Floats:
@@ -131,15 +118,12 @@ def ask(
     return asked
 
 
-def rerank(one: Asked, figures: Figures, crossing: Crossing | None) -> None:
+def rerank(one: Asked, figures: Figures) -> None:
     """Rank what retrieval found by likeness together with what reads it."""
     near = scaled([one.cosines[passage] for passage in one.found])
     relevant = scaled([one.read[passage].relevance for passage in one.found])
     for weight in WEIGHTS:
         figures.ndcg[weight].append(_gain(one, (1 - weight) * near + weight * relevant))
-    if crossing:
-        read = scaled(read_scores(one.text, [one.texts[passage] for passage in one.found], crossing.reranker))
-        figures.crossed["ndcg"].append(_gain(one, (1 - crossing.ranking) * near + crossing.ranking * read))
 
 
 def _gain(one: Asked, scores: Floats) -> float:
@@ -157,7 +141,7 @@ def tell_apart(one: Asked, figures: Figures) -> None:
         figures.reading[side].append(max(map(one.here, passages)))
 
 
-def quote(one: Asked, embedder: Embedder, figures: Figures, crossing: Crossing | None) -> None:
+def quote(one: Asked, embedder: Embedder, figures: Figures) -> None:
     """Choose a sentence of five passages, and of the right one."""
     nearest = one.found[:PASSAGES]
     five = nearest if one.gold in nearest else [*nearest[:-1], one.gold]
@@ -182,21 +166,9 @@ def quote(one: Asked, embedder: Embedder, figures: Figures, crossing: Crossing |
         score = (1 - weight) * today + weight * chance
         figures.first[weight].append(right[int(np.argmax(score))])
         figures.inside[weight].append(right[int(np.argmax(np.where(of_gold, score, -1)))])
-    if crossing:
-        fits = scaled(read_scores(one.text, said, crossing.reranker))
-        score = (1 - quoting.reranker) * today + quoting.reranker * fits
-        figures.crossed["first"].append(right[int(np.argmax(score))])
 
 
-def measure(
-    reader: PassageReader,
-    embedder: Embedder,
-    folder: Path,
-    asked_by: str,
-    of: str,
-    most: int,
-    crossing: Crossing | None = None,
-) -> Figures:
+def measure(reader: PassageReader, embedder: Embedder, folder: Path, asked_by: str, of: str, most: int) -> Figures:
     """Return the figures of a set."""
     asking = folder / asked_by if asked_by != of else None
     dataset = read_dataset(folder / of, "dev", identify=identify_language, queries_from=asking)
@@ -204,9 +176,9 @@ def measure(
     answers = {row["_id"]: row["answer"] for row in rows if row.get("answer")}
     figures = Figures()
     for one in ask(reader, embedder, dataset, answers, most):
-        rerank(one, figures, crossing)
+        rerank(one, figures)
         tell_apart(one, figures)
-        quote(one, embedder, figures, crossing)
+        quote(one, embedder, figures)
     return figures
 
 

@@ -26,6 +26,7 @@ from transformers import AutoModel, AutoTokenizer
 from rag_engine.backends.encoder.load import load_encoder, unpacked_folder
 from rag_engine.backends.encoder.packaged_e5 import packaged_name
 from rag_engine.config import cache_folder
+from rag_engine.retrieval.tuning import WINDOW
 from training.card import WEIGHTS, complete_card, write_card
 from training.corpus import of_corpus, trained_on
 from training.evaluate import QUESTIONS, figures_of
@@ -43,8 +44,9 @@ WARM_UP = 0.1
 SEED = 7
 CHECKED = 0.04
 CHECKS = 5
-# Share of answered questions that also get a passage that retrieval puts near, by set: languages balanced.
-DISTRACTORS = 0.9
+# Share of answered questions of public sets that also get a passage that retrieval puts near. The written questions
+# bring most of theirs: nearest passages alone teach that a passage on something else answers better.
+DISTRACTORS = 0.2
 RELEVANCE_LOSS = 0.5
 
 
@@ -81,9 +83,10 @@ def gather(shared: Path, names: Sequence[str], corpus: bool) -> list[Sample]:
 
 def encode(samples: Sequence[Sample], tokenizer: Any) -> list[Encoded]:
     """Return the samples as tokens; those whose answer is beyond what is read are left out."""
+    randomly = random.Random(SEED)
     encoded = []
     for sample in samples:
-        passage, start, end = _window(sample)
+        passage, start, end = _window(sample, randomly)
         one = tokenizer(
             sample.question, passage, truncation="only_second", max_length=TOKENS, return_offsets_mapping=True
         )
@@ -101,14 +104,18 @@ def encode(samples: Sequence[Sample], tokenizer: Any) -> list[Encoded]:
     return encoded
 
 
-def _window(sample: Sample, characters: int = 1_300) -> tuple[str, int, int]:
-    """Return the passage, cut around its answer where it is long, and where the answer stands in that."""
-    if len(sample.passage) <= characters:
+def _window(sample: Sample, randomly: random.Random) -> tuple[str, int, int]:
+    """Return a window of the passage around its answer, and where the answer stands in it."""
+    rest = len(sample.passage) - WINDOW
+    if rest <= 0:
         return sample.passage, sample.start, sample.end
-    begin = max(0, sample.start - characters // 2) if sample.start >= 0 else 0
-    begin = sample.passage.find(" ", begin) + 1 if begin else 0
-    moved = begin if sample.start >= 0 else 0
-    return sample.passage[begin : begin + characters], sample.start - moved, sample.end - moved
+    known = sample.start >= 0
+    least, most = (max(0, sample.end - WINDOW), min(rest, sample.start)) if known else (0, rest)
+    begin = randomly.randint(min(least, most), most)
+    # At the beginning of a word, unless the answer begins before that.
+    begin = min(sample.passage.find(" ", begin) + 1 or begin, sample.start if known else rest) if begin else 0
+    moved = begin if known else 0
+    return sample.passage[begin : begin + WINDOW], sample.start - moved, sample.end - moved
 
 
 def batches(encoded: Sequence[Encoded], randomly: random.Random | None) -> Iterator[list[Encoded]]:

@@ -10,24 +10,22 @@ refused; by the document's language, and by the question's where it is another. 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.answers.quotations import answers
+from benchmarks.answers.quotations import across_languages, answers
 from benchmarks.report import machine, write_table
 from ingestion.add_files import add_paths
-from rag_engine.config import DATA, read_config
+from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
-from rag_engine.evaluation.gold import GoldQuestion, Quote
+from rag_engine.evaluation.gold import GoldQuestion
 from rag_engine.evaluation.significance import share_interval
 from rag_engine.types.answer import Answer
 
 ROOT = Path(__file__).resolve().parents[2]
-QUESTIONS = DATA / "eval" / "cross_language"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +38,6 @@ class Asked:
     first: bool
     quoted: bool
     refused: bool
-
-
-def read_questions(half: str) -> Iterator[tuple[str, GoldQuestion]]:
-    """Yield each question of a half in each of its languages, with its document's language."""
-    for line in (QUESTIONS / f"{half}.jsonl").read_text(encoding="utf-8").splitlines():
-        held = json.loads(line)
-        places = (held, *held.get("also", ()))
-        quotes = tuple(Quote(place["document"], place["page"], place["quote"]) for place in places)
-        for language, text in held["questions"].items():
-            across = language != held["language"]
-            yield held["language"], GoldQuestion(held["id"], text, language, quotes, across, held["kind"], half)
 
 
 def ask(engine: Engine, of: str, question: GoldQuestion) -> Asked:
@@ -82,7 +69,7 @@ def main() -> None:
         engine = open_engine(read_config(arguments.workspace or Path(folder)))
         if not arguments.workspace:
             add_paths([arguments.shared / "data" / "corpus"], engine)
-        asked = [ask(engine, of, question) for of, question in read_questions(arguments.half)]
+        asked = [ask(engine, of, question) for of, question in across_languages(arguments.half)]
         engine.close()
     same, other = ([one for one in asked if (one.of == one.language) == alike] for alike in (True, False))
     rows = [row("the document's language", same), row("another language", other)]

@@ -3,8 +3,9 @@
     python -m benchmarks.answers.fit_chances [--workspace DIR] [--shared DIR] [--write]
 
 The least chance is the one to answer from. Questions with an answer are those of data/eval/passages.jsonl and
-page_questions.tsv, those without one of unanswerable.tsv. XQuAD teaches the weights of a passage in another language:
-Spanish and German questions to English passages; Turkish ones are held out.
+page_questions.tsv and the development half of cross_language, those without one of unanswerable.tsv. XQuAD helps to
+teach the weights of a passage in another language: Spanish and German questions to English passages; Turkish ones are
+held out.
 
 Only the development halves are fitted, both are printed. The half is the parity of the first byte of the SHA-256 of a
 question, in passages.jsonl of its id. A passage is right if it holds a sentence that answers, or half of one, or is on
@@ -18,7 +19,7 @@ import csv
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
 from math import log
@@ -28,7 +29,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from scipy.optimize import minimize
 
-from benchmarks.answers.quotations import answers
+from benchmarks.answers.quotations import across_languages, answers
 from benchmarks.answers.shown_shares import CHANCES, write_shown_shares
 from benchmarks.report import machine, write_table
 from benchmarks.retrieval.page_questions import own_questions
@@ -41,7 +42,6 @@ from rag_engine.evaluation.gold import read_gold
 from rag_engine.evaluation.temporary_collection import as_document, indexed
 from rag_engine.evaluation.vector_cache import CachedEmbedder, vectors_folder
 from rag_engine.models import open_encoder
-from rag_engine.protocols import PassageReader
 from rag_engine.types.passage import Hit
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,7 +56,8 @@ FALSE_REFUSALS = 0.03
 FALSE_REFUSALS_ACROSS = 0.1
 # The chance from which a passage is called strong, and moderate; what share is right in each is measured.
 STRONG, MODERATE = 0.4, 0.15
-READER_SIGNALS = ("answer", "relevance")
+READER_SIGNALS = ("answer", "relevance", "answer_foreign", "relevance_foreign")
+_CONSTANTS = ("constant", "constant_foreign")
 # Who asks the English passages of XQuAD, in which half, and every which of the questions.
 ASKED_ACROSS = {"es": "dev", "de": "dev", "tr": "heldout"}
 EVERY = 10
@@ -89,45 +90,41 @@ def half_of(text: str) -> str:
     return "heldout" if hashlib.sha256(text.encode()).digest()[0] % 2 else "dev"
 
 
-def ask(
-    engine: Engine, reader: PassageReader, question: str, kind: str, half: str, right: Callable[[Hit], bool]
-) -> Asked:
+def ask(engine: Engine, question: str, kind: str, half: str, right: Callable[[Hit], bool]) -> Asked:
     """Return what is found for a question, judged by `right`."""
     evidence = engine.search(question)
-    hits = [hit for source in evidence.sources for hit in source.hits]
-    readings = reader.read(question, [hit.text for hit in hits])
     judged = [
-        Judged(
-            signals_of(hit, evidence.plan, reading),
-            right(hit),
-            hit.document.metadata.language == evidence.plan.language,
-        )
-        for hit, reading in zip(hits, readings, strict=True)
+        Judged(signals_of(hit, evidence.plan), right(hit), hit.document.metadata.language == evidence.plan.language)
+        for source in evidence.sources
+        for hit in source.hits
         if not hit.named
     ]
     return Asked(kind, half, tuple(judged))
 
 
-def every_question(engine: Engine, reader: PassageReader) -> list[Asked]:
+def every_question(engine: Engine) -> list[Asked]:
     """Return all questions with what is found for them."""
     asked = [
-        ask(engine, reader, gold.question, ANSWERABLE, gold.split, lambda hit, gold=gold: answers(hit.text, gold))
+        ask(engine, gold.question, ANSWERABLE, gold.split, lambda hit, gold=gold: answers(hit.text, gold))
         for gold in read_gold(DATA / "eval" / "passages.jsonl", "all")
     ]
+    for _, gold in across_languages("dev"):
+        kind = ACROSS if gold.cross_lingual else ANSWERABLE
+        asked.append(ask(engine, gold.question, kind, "dev", lambda hit, gold=gold: answers(hit.text, gold)))
     for paged in own_questions():
 
         def on_page(hit: Hit, needed: Sequence[Mapping[str, frozenset[int]]] = paged.needed) -> bool:
             pages = set(range(hit.page, hit.last_page + 1))
             return any(not pages.isdisjoint(part.get(hit.document.file, ())) for part in needed)
 
-        asked.append(ask(engine, reader, paged.text, ANSWERABLE, half_of(paged.text), on_page))
+        asked.append(ask(engine, paged.text, ANSWERABLE, half_of(paged.text), on_page))
     with (DATA / "eval" / "unanswerable.tsv").open(encoding="utf-8", newline="") as file:
         without = [(one["question"], one["kind"]) for one in csv.DictReader(file, delimiter="\t")]
-    asked += [ask(engine, reader, text, kind, half_of(text), lambda _: False) for text, kind in without]
+    asked += [ask(engine, text, kind, half_of(text), lambda _: False) for text, kind in without]
     return asked
 
 
-def across_languages(config: Config, shared: Path) -> Iterator[Asked]:
+def xquad_across(config: Config, shared: Path) -> Iterator[Asked]:
     """Yield questions of XQuAD in other languages than its English passages, with the passages found."""
     folder = shared / "data" / "benchmarks" / "xquad"
     embedder = CachedEmbedder(open_encoder(config), vectors_folder())
@@ -137,14 +134,11 @@ def across_languages(config: Config, shared: Path) -> Iterator[Asked]:
     }
     documents = [(one.id, as_document(one)) for one in next(iter(sets.values())).documents]
     with indexed(documents, config, embedder, lambda *_: None) as corpus:
-        reader = corpus.engine.models.reader()
-        assert reader is not None, "SEXTANT_READER is none"
         for language, half in ASKED_ACROSS.items():
             for query in sets[language].queries[::EVERY]:
                 answering = sets[language].qrels[query.id]
                 yield ask(
                     corpus.engine,
-                    reader,
                     query.text,
                     ACROSS,
                     half,
@@ -157,7 +151,7 @@ def fit(asked: Sequence[Asked], names: Sequence[str]) -> dict[str, float]:
     passages = [one for question in asked for one in question.passages]
     matrix = np.array([[one.signals.get(name, 0.0) for name in names] for one in passages])
     right = np.array([one.right for one in passages], dtype=np.float64)
-    penalised = np.array([name not in ("constant", "foreign") for name in names], dtype=np.float64)
+    penalised = np.array([name not in _CONSTANTS for name in names], dtype=np.float64)
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
         logits = matrix @ weights
@@ -167,6 +161,17 @@ def fit(asked: Sequence[Asked], names: Sequence[str]) -> dict[str, float]:
 
     found = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B")
     return {name: round(float(weight), 4) for name, weight in zip(names, found.x, strict=True)}
+
+
+def of_read(question: Asked) -> Asked:
+    """Return a question with the passages that a reader has read, which alone decide."""
+    read = tuple(one for one in question.passages if not one.signals.keys().isdisjoint(READER_SIGNALS))
+    return replace(question, passages=read)
+
+
+def is_found(question: Asked) -> bool:
+    """Return whether a passage found is right."""
+    return any(passage.right for passage in question.passages)
 
 
 def best(question: Asked, weights: Mapping[str, float]) -> float:
@@ -179,8 +184,11 @@ def _of(one: Judged, weights: Mapping[str, float]) -> dict[str, float]:
 
 
 def least_chance(asked: Sequence[Asked], weights: Mapping[str, float]) -> float:
-    """Return the largest chance below which no more than the allowed share of answerable questions falls."""
-    chances = sorted(best(one, weights) for one in asked if one.kind == ANSWERABLE)
+    """Return the largest chance below which no more than the allowed share of answerable questions falls.
+
+    Those count whose answer was found: without it a refusal is right.
+    """
+    chances = sorted(best(one, weights) for one in asked if one.kind == ANSWERABLE and is_found(one))
     return round(chances[int(FALSE_REFUSALS * len(chances))] - 1e-4, 4)
 
 
@@ -189,11 +197,11 @@ def held_across(asked: Sequence[Asked], weights: Mapping[str, float], least: flo
 
     With it, `least` refuses the allowed share of the questions across languages.
     """
-    chances = sorted(best(one, weights) for one in asked if one.kind == ACROSS)
+    chances = sorted(best(one, weights) for one in asked if one.kind == ACROSS and is_found(one))
     bound = chances[int(FALSE_REFUSALS_ACROSS * len(chances))]
     # A little more, so that the question at the bound passes.
     moved = log(least / (1 - least)) - log(bound / (1 - bound)) + 1e-3
-    return {**weights, "foreign": round(weights["foreign"] + moved, 4)}
+    return {**weights, "constant_foreign": round(weights["constant_foreign"] + moved, 4)}
 
 
 def main() -> None:
@@ -206,20 +214,19 @@ def main() -> None:
         engine = open_engine(read_config(arguments.workspace or Path(folder)))
         if not arguments.workspace:
             add_paths([arguments.shared / "data" / "corpus"], engine)
-        reader = engine.models.reader()
-        assert reader is not None, "SEXTANT_READER is none"
-        asked = every_question(engine, reader)
+        asked = every_question(engine)
         engine.close()
-        asked += across_languages(engine.config, arguments.shared)
-    dev = [one for one in asked if one.half == "dev"]
+        asked += xquad_across(engine.config, arguments.shared)
     passages = [one for question in asked for one in question.passages]
     names = list(dict.fromkeys(name for one in passages for name in one.signals))
+    asked_of = {"reader": [of_read(one) for one in asked], "likeness": asked}
     models = {}
     for title, chosen in (("reader", names), ("likeness", [one for one in names if one not in READER_SIGNALS])):
+        dev = [one for one in asked_of[title] if one.half == "dev"]
         weights = fit(dev, chosen)
         bounds = {"strong": STRONG, "moderate": MODERATE, "least": least_chance(dev, weights)}
         models[title] = (held_across(dev, weights, bounds["least"]), bounds)
-    report(asked, models)
+    report(asked_of, models)
     if arguments.write:
         CHANCES.write_text(_toml(models), encoding="utf-8")
         write_shown_shares()
@@ -243,10 +250,11 @@ def share(right: Sequence[bool]) -> float:
     return sum(right) / len(right) if right else 0.0
 
 
-def report(asked: Sequence[Asked], models: Models) -> None:
+def report(asked_of: Mapping[str, Sequence[Asked]], models: Models) -> None:
     """Print what each model refuses, and the share of right passages in each tier."""
     rows, tiers = [], []
     for title, (weights, bounds) in models.items():
+        asked = asked_of[title]
         for half in ("dev", "heldout"):
             of = [one for one in asked if one.half == half]
             refused = [(one.kind, best(one, weights) < bounds["least"]) for one in of]
@@ -261,7 +269,7 @@ def report(asked: Sequence[Asked], models: Models) -> None:
                 right = by_tier(real, weights, bounds, same)
                 cells = [f"{sum(one)} of {len(one)} ({share(one):.0%})" for one in right]
                 tiers.append([f"{title}, {half}, {'same language' if same else 'across languages'}", *cells])
-    kinds = list(dict.fromkeys(one.kind for one in asked))
+    kinds = dict.fromkeys(one.kind for one in asked_of["likeness"])
     note = "`python -m benchmarks.answers.fit_chances`; fitted on dev alone."
     write_table("refusal_chances", "Questions refused by the best chance", ["by", *kinds], rows, [machine(), note])
     write_table("tiers", "Right passages by tier", ["by", "strong", "moderate", "weak"], tiers, [machine(), note])

@@ -2,9 +2,10 @@
 
     python -m benchmarks.answers.quotations [--workspace DIR] [--shared DIR] [--fresh]
 
-The questions are those of data/eval/passages.jsonl, each with the sentences that answer it. A passage or a quotation
-answers if it holds half of the runs of four words of such a sentence, or the sentence holds half of its runs. One
-table compares the rerankers of the passages, the other the choice of quotations from the passages as they are found.
+The questions are those of data/eval/passages.jsonl, each with the sentences that answer it, and the development half of
+data/eval/cross_language. A passage or a quotation answers if it holds half of the runs of four words of such a
+sentence, or the sentence holds half of its runs. One table compares what the reader does to the order of the passages,
+the other the choice of quotations from the passages as they are found.
 
 With --fresh only the 40 plain questions of data/eval/gold/fresh.jsonl are asked, as quotations are chosen today. They
 show the effect of a change, and nothing is chosen by them.
@@ -13,9 +14,10 @@ show the effect of a change, and nothing is chosen by them.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log2
 from pathlib import Path
@@ -25,61 +27,52 @@ from tempfile import TemporaryDirectory
 from benchmarks.report import machine, write_table
 from ingestion.add_files import add_paths
 from rag_engine.answering.chances import judge
-from rag_engine.answering.quotations.extractive import ExtractiveAnswerer, Quoting
-from rag_engine.backends.reranker.packaged_minilm import PACKAGED_LANGUAGE
+from rag_engine.answering.quotations.extractive import Quoting, choose
 from rag_engine.config import DATA, read_config
 from rag_engine.engine import Engine, open_engine
-from rag_engine.evaluation.cached_reranker import cached_loader
-from rag_engine.evaluation.gold import GoldQuestion, read_gold
-from rag_engine.evaluation.vector_cache import CachedEmbedder, vectors_folder
-from rag_engine.protocols import Embedder, PassageReader, Reranker
+from rag_engine.evaluation.cached_reranker import cached
+from rag_engine.evaluation.gold import GoldQuestion, Quote, read_gold
 from rag_engine.retrieval.retrieve import retrieve
-from rag_engine.retrieval.tuning import RERANK_DEPTH as RERANKED
+from rag_engine.retrieval.search import Retrievers
+from rag_engine.retrieval.tuning import RERANK_DEPTH
 from rag_engine.text.folding import fold
 from rag_engine.types.evidence import Evidence
 
 ROOT = Path(__file__).resolve().parents[2]
+CROSS_LANGUAGE = DATA / "eval" / "cross_language"
 RUN = 4
 DEPTH = 10
-BOTH = ("reader", "cross-encoder")
-HALVES = ("dev", "heldout")
-FRESH = "fresh"
-# What reranks, and the settings that change with it.
-RERANKERS: dict[str, tuple[str, dict[str, float]]] = {
-    "as it is": ("", {}),
-    "nothing": ("none", {}),
-    "the English cross-encoder alone": ("cross-encoder", {}),
-    "the cross-encoder counts .6": ("cross-encoder", {"rerank_weight": 0.6}),
-    "the reader alone": ("reader", {}),
-    "the reader counts .1": ("reader", {"reader_rerank_weight": 0.1}),
-    "the reader counts .4": ("reader", {"reader_rerank_weight": 0.4}),
+REWORDED = "reworded"
+GROUPS = (
+    "plain, one language",
+    "plain, across languages",
+    "reworded, one language",
+    "reworded, across languages",
+)
+# What changes of the ranking.
+RANKINGS: dict[str, dict[str, float]] = {
+    "as it is": {},
+    "nothing": {"rerank_weight": 0.0},
+    "the reader counts .2": {"rerank_weight": 0.2},
+    "the reader counts .6": {"rerank_weight": 0.6},
+    "the reader alone": {"rerank_weight": 1.0},
 }
-# What reads besides the encoder, and how quotations are chosen.
+_NOW = Quoting()
+# How quotations are chosen.
 WAYS = {
-    "as it is": (BOTH, Quoting()),
-    "likeness alone": ((), Quoting()),
-    "likeness and the reader": (("reader",), Quoting()),
-    "likeness and the cross-encoder": (("cross-encoder",), Quoting()),
-    "the cross-encoder counts .2": (BOTH, Quoting(reranker=0.2)),
-    "the cross-encoder counts .5": (BOTH, Quoting(reranker=0.5)),
-    "the reader counts .2": (BOTH, Quoting(reader=0.2)),
-    "the reader counts .5": (BOTH, Quoting(reader=0.5)),
-    "the reader alone": (("reader",), Quoting(reader=1.0)),
-    "what is asked for does not count": (BOTH, Quoting(asked=0.0)),
-    "what is asked for counts .2": (BOTH, Quoting(asked=0.2)),
-    "the source's rank does not count": (BOTH, Quoting(rank=0.0)),
-    "the source's rank counts .3": (BOTH, Quoting(rank=0.3)),
-    "shared words do not count": (BOTH, Quoting(keywords=0.0)),
-    "128 units compared": (BOTH, Quoting(compared=128)),
-    "24 units compared": (BOTH, Quoting(compared=24)),
-    "at most 4": (BOTH, Quoting(most=4)),
-    "margin .15": (BOTH, Quoting(margin=0.15)),
-    "margin .35": (BOTH, Quoting(margin=0.35)),
-    "of one source at most 2": (BOTH, Quoting(of_one=2)),
-    "weak passages fill up": (BOTH, Quoting(weak=True)),
-    "the question's language does not come first": (BOTH, Quoting(own_language=0.0)),
-    "the question's language comes first within .1": (BOTH, Quoting(own_language=0.1)),
-    "the question's language comes first within .2": (BOTH, Quoting(own_language=0.2)),
+    "as it is": _NOW,
+    "likeness alone": replace(_NOW, reader=0.0),
+    "the reader counts .15 less": replace(_NOW, reader=_NOW.reader - 0.15),
+    "the reader counts .15 more": replace(_NOW, reader=_NOW.reader + 0.15),
+    "the reader alone": replace(_NOW, reader=1.0),
+    "what is asked for does not count": replace(_NOW, asked=0.0),
+    "the source's rank does not count": replace(_NOW, rank=0.0),
+    "the source's rank counts .3": replace(_NOW, rank=0.3),
+    "shared words do not count": replace(_NOW, keywords=0.0),
+    "shared words count .5": replace(_NOW, keywords=0.5),
+    "at most 4": replace(_NOW, most=4),
+    "margin .15": replace(_NOW, margin=0.15),
+    "margin .35": replace(_NOW, margin=0.35),
 }
 
 
@@ -109,40 +102,40 @@ def is_across(question: GoldQuestion) -> bool:
     return "-x-" in question.id
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredModels:
-    """The models that are measured; no passage is read twice for a question."""
-
-    embedder: Embedder
-    cross_encoder: Reranker
-    reader: PassageReader
-
-    def reranker(self, which: str, language: str) -> Reranker:
-        """Return a reranker by its name, "" the usual one of a language."""
-        usual = "cross-encoder" if language == PACKAGED_LANGUAGE else "reader"
-        return self.cross_encoder if (which or usual) == "cross-encoder" else self.reader
-
-
-def models_of(engine: Engine) -> MeasuredModels:
-    """Return the models to measure, of an engine without SEXTANT_READER and SEXTANT_RERANKER."""
-    load = cached_loader(engine.retrievers().reranker)
-    reader = load("")
-    assert isinstance(reader, PassageReader), "SEXTANT_READER or SEXTANT_RERANKER is set"
-    return MeasuredModels(CachedEmbedder(engine.embedder(), vectors_folder()), load(PACKAGED_LANGUAGE), reader)
+def across_languages(half: str) -> Iterator[tuple[str, GoldQuestion]]:
+    """Yield the questions of a half across languages, each with its document's language."""
+    for line in (CROSS_LANGUAGE / f"{half}.jsonl").read_text(encoding="utf-8").splitlines():
+        held = json.loads(line)
+        places = (held, *held.get("also", ()))
+        quotes = tuple(Quote(place["document"], place["page"], place["quote"]) for place in places)
+        for language, text in held["questions"].items():
+            across = language != held["language"]
+            yield held["language"], GoldQuestion(held["id"], text, language, quotes, across, held["kind"], half)
 
 
 def search(
-    engine: Engine, models: MeasuredModels, questions: Sequence[GoldQuestion], which: str, changes: Mapping[str, float]
+    engine: Engine, retrievers: Retrievers, questions: Sequence[GoldQuestion], changes: Mapping[str, float]
 ) -> list[Found]:
-    """Return what is found where a reranker ("" the usual one, "none" none) orders the passages."""
-    settings = engine.retrieval(rerank=which != "none", **changes)
-    view = engine.collection.view()
-    # As deep as anywhere, or the machine would change figures.
-    retrievers = replace(
-        engine.retrievers(), reranker=lambda language: models.reranker(which, language), rerank_depth=lambda _: RERANKED
-    )
-    found = [retrieve(engine.plan(one.question), None, view, retrievers, settings) for one in questions]
-    return [Found(one, judge(evidence, models.reader)) for one, evidence in zip(questions, found, strict=True)]
+    """Return what is found with changed weights of the ranking."""
+    settings, view = engine.retrieval(**changes), engine.collection.view()
+    return [
+        Found(one, judge(retrieve(engine.plan(one.question), None, view, retrievers, settings))) for one in questions
+    ]
+
+
+def retrievers_of(engine: Engine) -> Retrievers:
+    """Return retrievers that read no passage twice for a question, and as many on any machine."""
+    return replace(cached(engine.retrievers()), rerank_depth=lambda _: RERANK_DEPTH)
+
+
+def grouped(found: Sequence[Found]) -> Mapping[str, Sequence[Found]]:
+    """Return what was found by the kind of question, within a language and across."""
+    groups: dict[str, list[Found]] = {name: [] for name in GROUPS}
+    for one in found:
+        across = one.question.cross_lingual or "-x-" in one.question.id
+        reworded = one.question.split == REWORDED
+        groups[f"{'reworded' if reworded else 'plain'}, {'across languages' if across else 'one language'}"].append(one)
+    return groups
 
 
 def ndcg(right: Sequence[bool]) -> float:
@@ -153,67 +146,44 @@ def ndcg(right: Sequence[bool]) -> float:
 
 
 def passages_row(name: str, found: Sequence[Found]) -> list[str]:
-    """Return nDCG@10 and how often the first and one of five passages answers.
-
-    The figures are for questions in English, in others, and across languages.
-    """
+    """Return nDCG@10 and how often the first and one of five passages answers, by the kind of question."""
     cells = [name]
-    groups = (
-        lambda one: one.language == PACKAGED_LANGUAGE and not is_across(one),
-        lambda one: one.language != PACKAGED_LANGUAGE and not is_across(one),
-        is_across,
-    )
-    for group in groups:
-        rights = [
-            [answers(hit.text, one.question) for hit in one.evidence.hits[:DEPTH]]
-            for one in found
-            if group(one.question)
-        ]
+    for group in grouped(found).values():
+        rights = [[answers(hit.text, one.question) for hit in one.evidence.hits[:DEPTH]] for one in group]
         first, five = sum(any(one[:1]) for one in rights), sum(any(one[:5]) for one in rights)
         cells += [f"{fmean(map(ndcg, rights)):.3f}", f"{first}, {five} of {len(rights)}"]
     return cells
 
 
-def quotations_row(
-    models: MeasuredModels,
-    name: str,
-    reads: Sequence[str],
-    quoting: Quoting,
-    found: Sequence[Found],
-    halves: Sequence[str] = HALVES,
-) -> list[str]:
-    """Return how many of the questions of each half the first quotation answers, and any of them."""
-    reader = models.reader if "reader" in reads else None
-    reranker = models.cross_encoder if "cross-encoder" in reads else None
-    answerer = ExtractiveAnswerer(models.embedder, reader, reranker, quoting)
-    cells, counts = [name], []
-    for half in halves:
-        judged = []
-        for one in (one for one in found if one.question.split == half):
-            chosen = answerer.choose(one.question.question, one.evidence.sources, one.question.language).quotations
-            counts.append(len(chosen))
-            judged.append([answers(quotation.text, one.question) for quotation in chosen] or [False])
-        first, any_of = sum(one[0] for one in judged), sum(map(any, judged))
-        cells += [f"{first} of {len(judged)}", f"{any_of} of {len(judged)}"]
-    return [*cells, f"{fmean(counts):.1f}"]
+def quotations_row(name: str, quoting: Quoting, found: Sequence[Found]) -> list[str]:
+    """Return how often the first quotation answers, and any, and how many there are of a question."""
+    chosen = [
+        choose(one.question.question, one.question.language, one.evidence.sources, quoting)
+        if one.evidence.ground != "none"
+        else []
+        for one in found
+    ]
+    judged = [[answers(each.text, one.question) for each in of] for of, one in zip(chosen, found, strict=True)]
+    first, any_of = sum(one[:1] == [True] for one in judged), sum(map(any, judged))
+    return [name, f"{first} of {len(found)}", f"{any_of} of {len(found)}", f"{fmean(map(len, chosen)):.1f}"]
 
 
-def columns_of(halves: Sequence[str]) -> list[str]:
-    """Return the headings of the cells of `quotations_row`."""
-    return [f"{half}: {which}" for half in halves for which in ("the first answers", "any answers")]
+def by_way(name: str, quoting: Quoting, found: Sequence[Found]) -> list[str]:
+    """Return a row of a way of choosing, by the kind of question."""
+    rows = [quotations_row(name, quoting, group) for group in grouped(found).values()]
+    return [name, *(f"{first.split()[0]}, {any_of}" for _, first, any_of, _ in rows)]
 
 
 def measure_fresh(engine: Engine) -> None:
     """Write how many fresh questions are answered, and for how many the passages hold the answer."""
-    questions = [replace(one, split=FRESH) for one in read_gold(DATA / "eval" / "gold" / "fresh.jsonl", "all")]
-    models = models_of(engine)
-    found = search(engine, models, questions, *RERANKERS["as it is"])
-    row = quotations_row(models, "as it is", BOTH, Quoting(), found, (FRESH,))
+    questions = read_gold(DATA / "eval" / "gold" / "fresh.jsonl", "all")
+    found = search(engine, retrievers_of(engine), questions, {})
+    row = quotations_row("as it is", _NOW, found)
     held = sum(any(answers(hit.text, one.question) for hit in one.evidence.hits) for one in found)
     write_table(
         "fresh_quotations",
         "Plain questions that quotations answer",
-        ["way", *columns_of((FRESH,)), "quotations a question", "found among the passages"],
+        ["way", "the first answers", "any answers", "quotations a question", "found among the passages"],
         [[*row, f"{held} of {len(found)}"]],
         [machine(), "`python -m benchmarks.answers.quotations --fresh`; nothing was chosen by these questions."],
     )
@@ -225,7 +195,8 @@ def main() -> None:
     parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
     parser.add_argument("--fresh", action="store_true", help="ask the plain questions alone")
     arguments = parser.parse_args()
-    questions = read_gold(DATA / "eval" / "passages.jsonl", "all")
+    plain = read_gold(DATA / "eval" / "passages.jsonl", "all")
+    questions = [*plain, *(replace(one, split=REWORDED) for _, one in across_languages("dev"))]
     with TemporaryDirectory(prefix="sextant-measure-") as folder:
         engine = open_engine(read_config(arguments.workspace or Path(folder)))
         if not arguments.workspace:
@@ -234,39 +205,27 @@ def main() -> None:
             measure_fresh(engine)
             engine.close()
             return
-        models = models_of(engine)
-        found = {name: search(engine, models, questions, *way) for name, way in RERANKERS.items()}
-        passages = [passages_row(name, one) for name, one in found.items()]
-        usual = found["as it is"]
-        quoted = [quotations_row(models, name, reads, quoting, usual) for name, (reads, quoting) in WAYS.items()]
+        retrievers = retrievers_of(engine)
+        found = {name: search(engine, retrievers, questions, changes) for name, changes in RANKINGS.items()}
         engine.close()
     note = (
-        f"`python -m benchmarks.answers.quotations`; {len(questions)} questions in seven languages over real documents "
-        "(data/eval/passages.jsonl)."
+        f"`python -m benchmarks.answers.quotations`; {len(plain)} plain questions in seven languages over real "
+        f"documents (data/eval/passages.jsonl, both halves), and {len(questions) - len(plain)} reworded ones of the "
+        "development half of data/eval/cross_language. One change a row; chosen by these questions."
     )
-    places = ("English", "other languages", "across languages")
     write_table(
         "rerankers",
-        "Passages that answer, by what reranks",
-        ["reranks", *(f"{place}: {figure}" for place in places for figure in ("nDCG@10", "first, among five"))],
-        passages,
-        [
-            machine(),
-            f"{note} Both halves together. That the cross-encoder reranks "
-            "English, and the reader's weight of .2, were chosen with both halves in view.",
-        ],
+        "Passages that answer, by what the reader does to their order",
+        ["the reader", *(f"{group}: {figure}" for group in GROUPS for figure in ("nDCG@10", "first, among five"))],
+        [passages_row(name, one) for name, one in found.items()],
+        [machine(), note],
     )
-    columns = columns_of(HALVES)
     write_table(
         "quotations",
         "Quotations that answer, by how they are chosen",
-        ["way", *columns, "quotations a question"],
-        quoted,
-        [
-            machine(),
-            f"{note} One change a row. The cross-encoder's share of .3 was chosen on the English "
-            "questions of both halves, what is older on dev; so held-out figures are not clean for it.",
-        ],
+        ["way", *(f"{group}: first, any" for group in GROUPS)],
+        [by_way(name, quoting, found["as it is"]) for name, quoting in WAYS.items()],
+        [machine(), note],
     )
 
 

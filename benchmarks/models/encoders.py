@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.report import machine
-from rag_engine.backends.encoder.load import ENCODER, Encoder, load_encoder, locate
+from rag_engine.backends.encoder.load import ENCODER, Encoder, load_encoder, locate, query_map
 from rag_engine.backends.load_model import exported_folder, on_runtime
 from rag_engine.backends.model_runtime import open_onnx, open_openvino
 from rag_engine.calibration import Languages, calibrate, read_pairs
@@ -110,7 +110,8 @@ def open_all(folder: Path, scratch: Path) -> dict[str, Embedder]:
         "OpenVINO int8": open_openvino(graph, "int8"),
     }
     models = {name: on_runtime(ENCODER, MODEL, folder, runtime) for name, runtime in runtimes.items()}
-    return {"torch f32": load_encoder(MODEL, "torch", CACHE)} | {name: Encoder(one) for name, one in models.items()}
+    encoders = {name: Encoder(one, query_map(locate(MODEL).name)) for name, one in models.items()}
+    return {"torch f32": load_encoder(MODEL, "torch", CACHE)} | encoders
 
 
 def measure_speed(encoders: dict[str, Embedder], rounds: int = 4) -> tuple[dict[str, float], dict[str, float]]:

@@ -4,7 +4,7 @@
 
 One set of weights for all: of the grid below the one with the largest mean nDCG@10 over the sets, each set counting
 once. What every weight alone is worth, with the others as they were found, is printed beside it. The reranker's
-weight is fitted last, with the others as found, on the sets in its language. Weights that no public set can tell
+weight is fitted last, with the others as found. Weights that no public set can tell
 about (provenance, index, siblings) are left as they stand in the file; `sextant eval ablation` measures them.
 """
 
@@ -27,10 +27,8 @@ from benchmarks.retrieval.measure_sets import STATUTES_IN, XQUAD
 from benchmarks.retrieval.statutes import assemble_statutes
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.backends.identify_language import identify_language
-from rag_engine.backends.reranker.load import load_reranker
-from rag_engine.backends.reranker.packaged_minilm import PACKAGED
 from rag_engine.config import DATA, RankingWeights, changed, read_config
-from rag_engine.evaluation.cached_reranker import cached_loader
+from rag_engine.evaluation.cached_reranker import cached
 from rag_engine.evaluation.configurations import Configuration
 from rag_engine.evaluation.datasets import Dataset, pool_datasets, read_dataset
 from rag_engine.evaluation.metric import measure
@@ -42,8 +40,8 @@ from rag_engine.retrieval.search import search
 
 SHARED = Path(os.environ.get("SEXTANT_SHARED", "../shared")) / "data" / "benchmarks"
 SETS = ("scifact", "aila_statutes", "legalquad_de", "squad_it", "faquad_pt", STATUTES_IN, *XQUAD)
-# The language of the reranker that comes along.
-RERANKED = ("scifact", "aila_statutes", STATUTES_IN, "xquad/en")
+# Sets whose passages are long, of which a window is read, and sets in other languages.
+RERANKED = ("scifact", "aila_statutes", "legalquad_de", "squad_it", "faquad_pt", STATUTES_IN, "xquad/en", "xquad/tr")
 # Differences of means below this are no reason.
 _NOISE = 0.005
 RERANK_WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
@@ -97,25 +95,25 @@ def planned_signals(corpus: IndexedCorpus, configuration: Configuration) -> Call
     return read
 
 
-def reranked(dataset: Dataset, count: int, cached: CachedEmbedder, chosen: Mapping[str, float]) -> dict[float, float]:
+def reranked(dataset: Dataset, count: int, encoder: CachedEmbedder, chosen: Mapping[str, float]) -> dict[float, float]:
     """nDCG@10 of the data set's first questions at each weight of the reranker."""
     documents = [(document.id, as_document(document)) for document in dataset.documents if document.whole]
     few = replace(dataset, queries=dataset.queries[:count])
-    reader = cached_loader(lambda _: load_reranker(PACKAGED))
     found = {}
-    with indexed(documents, read_config(), cached, lambda *_: None) as corpus:
+    with indexed(documents, read_config(), encoder, lambda *_: None) as corpus:
+        retrievers = cached(corpus.engine.retrievers())
         for weight in RERANK_WEIGHTS:
             changes = {**chosen, "rerank": weight > 0, "rerank_weight": weight}
-            rank = ranker(corpus, Configuration("fitted", "", changes), Counter(), reranker=reader)
+            rank = ranker(corpus, Configuration("fitted", "", changes), Counter(), retrievers=retrievers)
             found[weight] = measure("fitted", few, rank).interval("ndcg@10").value
     return found
 
 
-def questions_of(datasets: list[Dataset], count: int, cached: CachedEmbedder) -> list[list[Question]]:
+def questions_of(datasets: list[Dataset], count: int, encoder: CachedEmbedder) -> list[list[Question]]:
     """For each of the data sets, which share their corpus, its first questions."""
     documents = [(document.id, as_document(document)) for document in datasets[0].documents if document.whole]
     found = []
-    with indexed(documents, read_config(), cached, lambda *_: None) as corpus:
+    with indexed(documents, read_config(), encoder, lambda *_: None) as corpus:
         read = planned_signals(corpus, Configuration("default", "what a question is answered with"))
         for dataset in datasets:
             judged = [query for query in dataset.queries if any(dataset.qrels.get(query.id, {}).values())]
@@ -148,7 +146,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=150)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
-    cached = CachedEmbedder(load_encoder("multilingual-e5-small"), vectors_folder())
+    encoder = CachedEmbedder(load_encoder("multilingual-e5-small"), vectors_folder())
 
     away = tempfile.TemporaryDirectory(prefix="sextant-fit-")
     statutes = assemble_statutes(SHARED / STATUTES_IN, DATA / "eval" / STATUTES_IN, Path(away.name) / STATUTES_IN)
@@ -164,21 +162,21 @@ def main() -> None:
         if name == "xquad/en":
             asked += [read(name, SHARED / other) for other in XQUAD[1:]]
             names += [f"{other} on en" for other in XQUAD[1:]]
-        questions |= dict(zip(names, questions_of(asked, arguments.questions, cached), strict=True))
+        questions |= dict(zip(names, questions_of(asked, arguments.questions, encoder), strict=True))
         print(f"{name}: {len(questions[name])} questions", file=sys.stderr, flush=True)
     if "xquad/en" in arguments.sets:
         pool = pool_datasets([read(name) for name in XQUAD])
-        questions["xquad pooled"] = questions_of([pool], arguments.questions, cached)[0]
+        questions["xquad pooled"] = questions_of([pool], arguments.questions, encoder)[0]
     best = _climb(questions)
     # Variants by rules tell nothing of those that a language model writes.
     chosen = {one: getattr(best, one) for one in GRID if one != "variant_weight"}
     print(chosen, file=sys.stderr, flush=True)
     by_reranker = {
-        name: reranked(read(name), arguments.questions, cached, chosen) for name in RERANKED if name in questions
+        name: reranked(read(name), arguments.questions, encoder, chosen) for name in RERANKED if name in questions
     }
     if by_reranker:
         means = {weight: float(np.mean([one[weight] for one in by_reranker.values()])) for weight in RERANK_WEIGHTS}
-        # Of weights that differ by noise the smallest: beyond what was measured a cross-encoder is the bolder guess.
+        # Of weights that differ by noise the smallest: beyond what was measured the reader is the bolder guess.
         chosen["rerank_weight"] = min(weight for weight, mean in means.items() if mean > max(means.values()) - _NOISE)
     show(questions, best, by_reranker)
     print(chosen)

@@ -29,6 +29,7 @@ from rag_engine.engine import Engine
 from rag_engine.filters import Filter
 from rag_engine.retrieval.exact_search import nearest
 from rag_engine.retrieval.fuse_ranks import paper_fusion
+from rag_engine.retrieval.tuning import READ
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import mark_changed, metadata_json, pack_blocks, pack_lines, pack_text, set_state
 from rag_engine.storage.manifest import manifest_of
@@ -217,7 +218,7 @@ def main() -> None:
     passages, questions = real_texts(asked.shared)
     questions = questions[: asked.questions]
     config = read_config(asked.workspace)
-    # What the reranker costs does not depend on the size of the collection, and is told apart.
+    # What reading costs does not depend on the size of the collection, and is told apart.
     engine = Engine(replace(config, retrieval=replace(config.retrieval, rerank=False)))
     if len(engine.collection.snapshot()) < asked.children:
         fill(engine, passages, asked.children)
@@ -233,9 +234,9 @@ def main() -> None:
         name: percentiles([one["plan"] + one["retrieval"] + one["judge"] for one in taken])
         for name, taken in found.items()
     }
-    reranking = engine.retrieval(rerank=True)
-    engine.search(questions[0], None, reranking)
-    read_again = timed(lambda q: engine.search(q, None, reranking), questions)
+    reading = engine.retrieval(rerank=True)
+    engine.search(questions[0], None, reading)
+    read_first = timed(lambda q: engine.search(q, None, reading), questions)
     steps = {step: float(np.median([one[step] for one in found["none"]])) for step in found["none"][0]}
 
     store = engine.collection.view().vectors
@@ -261,8 +262,8 @@ def main() -> None:
             machine(),
             f"{len(questions)} questions (recipe: {len(few)}), up to three query variants each. No "
             "passage is judged; the recipe judges none.",
-            f"With the reranker reading the best 20 of English questions, unfiltered: p50 {read_again[0]:.0f} ms, p95 "
-            f"{read_again[1]:.0f} ms.",
+            f"With the reader reading the best {READ}, unfiltered: p50 {read_first[0]:.0f} ms, p95 "
+            f"{read_first[1]:.0f} ms.",
             f"Memory after the first questions: {memory:.0f} MiB resident at most.",
             "Steps of a question, median ms: "
             + ", ".join(f"{step} {value * 1000:.1f}" for step, value in steps.items()),

@@ -26,7 +26,6 @@ from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, h
 from pages._shared.numbers_and_dates import counted, number
 from pages._shared.shown_names import page_noun, page_place, shown_name, title_place
 from rag_engine.answering.chances import RefusalRates
-from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.answering.support import support_summary, unsupported_sentences
 from rag_engine.answering_documents import filter_obstacles
@@ -41,7 +40,7 @@ from rag_engine.passage_search.describe import describe_obstacle
 from rag_engine.text.excerpt import beginning, excerpt
 from rag_engine.text.file_kinds import pages_text
 from rag_engine.text.sentences import Span
-from rag_engine.types.answer import Citation
+from rag_engine.types.answer import QUOTED, Citation
 from rag_engine.types.document import DocumentRecord
 from rag_engine.viewer.address import DocumentPlace
 
@@ -115,7 +114,7 @@ def _draw_text(conversation: Conversation, turn: int, reply: Reply, mark: Callab
         if reply.withheld:
             with st.expander(_("The model's text"), icon=":material/edit_note:"):
                 st.markdown(escape_paragraphs(reply.withheld))
-    elif reply.generator == ExtractiveAnswerer.name:
+    elif reply.generator == QUOTED:
         draw_quotations(reply.text, language_of, f"{turn}", mark)
     else:
         with in_language(resources.text_language(reply.text), f"answer-{turn}"):
@@ -383,7 +382,7 @@ def _draw_details(reply: Reply) -> None:
             lines.append(named_values(_("Exact terms"), " · ".join(map(escape, reply.keywords))))
         if reply.places:
             lines.append(named_values(_("Places"), ", ".join(map(escape, reply.places))))
-        generator = ExtractiveAnswerer.name if reply.quotations else reply.generator
+        generator = QUOTED if reply.quotations else reply.generator
         answer = _(_GENERATORS[generator]) if generator in _GENERATORS else escape(generator) or _("none")
         analysis = _("Query analysis: {planner}. Answer: {answer}.")
         lines.append(analysis.format(planner=escape(shown_name(reply.planner)), answer=answer))

@@ -15,12 +15,11 @@ from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, quoted
 from pages._shared.numbers_and_dates import moment
-from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import references_of
 from rag_engine.conversations.describe_hit import is_ranking_note
 from rag_engine.text.excerpt import beginning
 from rag_engine.text.neutralise import one_line
-from rag_engine.types.answer import Citation
+from rag_engine.types.answer import QUOTED, Citation
 from rag_engine.viewer.address import DocumentPlace
 
 CELL = "cell"
@@ -84,7 +83,7 @@ def _draw_answer(cell: ComparisonCell) -> None:
 
 
 def _is_quoted(cell: ComparisonCell) -> bool:
-    return cell.generator == ExtractiveAnswerer.name
+    return cell.generator == QUOTED
 
 
 def short_language(cell: ComparisonCell) -> str:

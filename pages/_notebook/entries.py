@@ -21,7 +21,6 @@ from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, quoted
 from pages._shared.numbers_and_dates import counted, moment, number
 from pages._shared.shown_names import notebook_name, page_place, title_place
-from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import references_of
 from rag_engine.conversations.person import owns
 from rag_engine.conversations.reply import Reply
@@ -39,7 +38,7 @@ from rag_engine.notebook.notebook import (
 from rag_engine.notebook.store import change_notebook
 from rag_engine.passage_search.passage_query import PassageQuery
 from rag_engine.takeaway.exported_text import ExportedText, export_notebook, missing_documents, reply_notes
-from rag_engine.types.answer import Citation
+from rag_engine.types.answer import QUOTED, Citation
 from rag_engine.viewer.address import DocumentPlace
 
 # Entries drawn at once: each has a dozen widgets.
@@ -183,7 +182,7 @@ def _draw_answer(reply: Reply, present: Collection[str], key: str) -> None:
         own = next(in_turn.get(n, iter(())), None)
         return _mark(n, (own,), present) if own else mark(n)
 
-    if reply.generator == ExtractiveAnswerer.name:
+    if reply.generator == QUOTED:
         documents = {citation.n: citation.document_id for citation in reply.citations}
         draw_quotations(reply.text, lambda n: resources.document_language(documents.get(n, "")), key, mark_in_text)
     else:

@@ -18,7 +18,6 @@ from math import exp
 import numpy as np
 from rapidfuzz import fuzz, process
 
-from rag_engine.protocols import PassageReader
 from rag_engine.text.analyzer import analyse, surface
 from rag_engine.text.stop_words import stopwords
 from rag_engine.text.tables import read_table
@@ -74,39 +73,32 @@ class ChanceModel:
     refusals: RefusalRates | None = None
 
 
-def judge(evidence: Evidence, reader: PassageReader | None) -> Evidence:
+def judge(evidence: Evidence) -> Evidence:
     """Return the evidence with chance and tier of every hit, and its ground for an answer.
 
     A section that the question names is strong and enough. If no encoder compared, the chance stays None and the
-    evidence counts as enough. BackendError if the reader breaks off.
+    evidence counts as enough.
     """
-    if not evidence.hits:
-        return replace(evidence, ground="none", read=reader is not None)
     hits = {hit.child_id: hit for source in evidence.sources for hit in source.hits}
-    readings: dict[str, PassageReading] = {}
-    if reader is not None:
-        read = reader.read(evidence.plan.question, [hit.text for hit in hits.values()])
-        readings = dict(zip(hits, read, strict=True))
-    model = chance_model(reader is not None)
-    judged = {id: _judged(hit, evidence.plan, readings.get(id), model) for id, hit in hits.items()}
+    judged = {id: _judged(hit, evidence.plan) for id, hit in hits.items()}
     sources = tuple(
         replace(source, hits=tuple(judged[hit.child_id] for hit in source.hits)) for source in evidence.sources
     )
     chosen = tuple(judged[hit.child_id] for hit in evidence.hits)
-    ground = _ground(list(judged.values()), evidence.plan.language, model)
-    return replace(evidence, hits=chosen, sources=sources, ground=ground, read=reader is not None)
+    return replace(
+        evidence, hits=chosen, sources=sources, ground=_ground(list(judged.values()), evidence.plan.language)
+    )
 
 
-def with_sources(evidence: Evidence, sources: Sequence[Source], *, with_reader: bool) -> Evidence:
+def with_sources(evidence: Evidence, sources: Sequence[Source]) -> Evidence:
     """Return the evidence with some of its sources alone, and whether these are a ground for an answer."""
     hits = [hit for source in sources for hit in source.hits]
     kept = {hit.child_id for hit in hits}
-    ground = _ground(hits, evidence.plan.language, chance_model(with_reader)) if hits else "none"
     best = tuple(hit for hit in evidence.hits if hit.child_id in kept)
-    return replace(evidence, hits=best, sources=tuple(sources), ground=ground)
+    return replace(evidence, hits=best, sources=tuple(sources), ground=_ground(hits, evidence.plan.language))
 
 
-def share_right(hit: Hit, language: str, *, with_reader: bool) -> float | None:
+def share_right(hit: Hit, language: str) -> float | None:
     """Return the share of right passages in a hit's tier in our tests, None if it is not known.
 
     `language` is the question's: in another one fewer are right.
@@ -114,7 +106,7 @@ def share_right(hit: Hit, language: str, *, with_reader: bool) -> float | None:
     if hit.chance is None or not language:
         return None
     place = "same" if hit.document.metadata.language == language else "across"
-    return chance_model(with_reader).measured.get(place, {}).get(hit.tier)
+    return _model_of(hit).measured.get(place, {}).get(hit.tier)
 
 
 def refusal_rates(status: AnswerStatus, seconds: Mapping[str, float], *, with_reader: bool) -> RefusalRates | None:
@@ -127,8 +119,12 @@ def refusal_rates(status: AnswerStatus, seconds: Mapping[str, float], *, with_re
     return chance_model(with_reader).refusals if refused else None
 
 
-def _ground(hits: Sequence[Hit], language: str, model: ChanceModel) -> Ground:
-    compared = [hit.chance for hit in hits if hit.chance is not None]
+def _ground(hits: Sequence[Hit], language: str) -> Ground:
+    if not hits:
+        return "none"
+    # Where passages were read, those that were not decide nothing.
+    hits = [hit for hit in hits if hit.named or hit.reading is not None] or hits
+    compared = [hit.chance >= _model_of(hit).least for hit in hits if hit.chance is not None]
     # Of moderate passages in another language than the question's too few are right to be a ground alone.
     sufficing = (
         hit.named or hit.tier == "strong" or (hit.tier == "moderate" and hit.document.metadata.language == language)
@@ -136,30 +132,30 @@ def _ground(hits: Sequence[Hit], language: str, model: ChanceModel) -> Ground:
     )
     if not compared or any(sufficing):
         return "enough"
-    return "doubtful" if max(compared) >= model.least else "none"
+    return "doubtful" if any(compared) else "none"
 
 
-def signals_of(hit: Hit, plan: QueryPlan, reading: PassageReading | None) -> dict[str, float]:
+def signals_of(hit: Hit, plan: QueryPlan) -> dict[str, float]:
     """Return the signals that speak for a passage, by name.
 
     A passage in another language than the question's has separate signals, and its words are compared by their sound.
-    The reader is not heard: across languages it hardly tells answers from near misses.
     """
     metadata = hit.document.metadata
     shown = f"{metadata.title} {hit.act} {' '.join(hit.headings)} {hit.text}"
-    if not plan.language or metadata.language != plan.language:
-        alike = share_sounding_alike(plan.question, plan.language, shown)
-        return {"foreign": 1.0, "similarity_foreign": hit.similarity, "shared_foreign": alike}
-    terms = set(analyse(plan.question, plan.language))
-    shared = len(terms.intersection(analyse(shown, plan.language))) / len(terms) if terms else 0.0
+    foreign = not plan.language or metadata.language != plan.language
+    if foreign:
+        shared = share_sounding_alike(plan.question, plan.language, shown)
+    else:
+        terms = set(analyse(plan.question, plan.language))
+        shared = len(terms.intersection(analyse(shown, plan.language))) / len(terms) if terms else 0.0
     signals = {"constant": 1.0, "similarity": hit.similarity, "shared": shared}
-    if reading is not None:
-        found = answer_score(reading, 0, len(hit.text))
+    if hit.reading is not None:
+        found = answer_score(hit.reading, hit.start, hit.end)
         signals |= {
             "answer": max(min(found, _SUREST), -_SUREST),
-            "relevance": max(min(reading.relevance, _SUREST), -_SUREST),
+            "relevance": max(min(hit.reading.relevance, _SUREST), -_SUREST),
         }
-    return signals
+    return {f"{name}_foreign": value for name, value in signals.items()} if foreign else signals
 
 
 def chance(signals: Mapping[str, float], weights: Mapping[str, float]) -> float:
@@ -176,12 +172,17 @@ def chance_model(with_reader: bool) -> ChanceModel:
     return ChanceModel(chosen["weights"], chosen["strong"], chosen["moderate"], chosen["least"], measured, rates)
 
 
-def _judged(hit: Hit, plan: QueryPlan, reading: PassageReading | None, model: ChanceModel) -> Hit:
+def _model_of(hit: Hit) -> ChanceModel:
+    return chance_model(hit.reading is not None)
+
+
+def _judged(hit: Hit, plan: QueryPlan) -> Hit:
     if hit.named:
         return replace(hit, tier="strong")
     if hit.dense_rank is None and not hit.similarity:
         return hit
-    found = chance(signals_of(hit, plan, reading), model.weights)
+    model = _model_of(hit)
+    found = chance(signals_of(hit, plan), model.weights)
     tier: Tier = "strong" if found >= model.strong else "moderate" if found >= model.moderate else "weak"
     return replace(hit, chance=found, tier=tier)
 

@@ -13,7 +13,7 @@ from typing import Literal
 from rag_engine import answer_sentences, prompts
 from rag_engine.answering import replies
 from rag_engine.answering.citations import PageOf, cite
-from rag_engine.answering.quotations.extractive import ExtractiveAnswerer, quote
+from rag_engine.answering.quotations.extractive import quote
 from rag_engine.answering.refuse_answer import unnamed
 from rag_engine.answering.source_order import NumberedWords, in_order, renumbered, renumbered_marks
 from rag_engine.answering.support import SupportModels, assess
@@ -24,7 +24,7 @@ from rag_engine.messages import Message
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.text.repetition import CHECKED_EVERY, repetition_start
 from rag_engine.text.sentences import sentence_spans
-from rag_engine.types.answer import Answer, Citation
+from rag_engine.types.answer import QUOTED, Answer, Citation
 from rag_engine.types.evidence import Evidence
 from rag_engine.types.language_model import Prompt
 from rag_engine.types.passage import Source
@@ -75,24 +75,23 @@ def pack_prompt(
 
 def answer(
     evidence: Evidence,
-    generator: Generator | ExtractiveAnswerer,
+    generator: Generator | None,
     *,
     embedder: Embedder,
     page_of: PageOf,
     config: GenerationConfig,
     support: SupportModels | None = None,
     prompted: Callable[[Prompt], None] = lambda _: None,
-    quoting: Callable[[], ExtractiveAnswerer] | None = None,
 ) -> Iterator[str | Evidence | Answer]:
     """Yield the answer's text in pieces as they come, and at last one Answer with the checked text.
 
     Sources are numbered in the order in which the answer names them. If this differs from the order of their ranks, the
     evidence is yielded again with its new numbers.
 
-    `prompted` gets the prompt before the generator is asked; without a generator it is not called.
+    Without a generator the answer consists of quotations. `prompted` gets the prompt before the generator is asked.
 
     A generator that fails does not raise. If it fails before the first word, the Answer has status "error", names the
-    remedy and has the quotations that `quoting` returns. Later it keeps its text and warns that it broke off. An answer
+    remedy and has quotations. Later it keeps its text and warns that it broke off. An answer
     without a source is withheld. The sentences of an answer are labelled if there are models for `support`.
 
     `seconds` counts from the call: "prompt" until the prompt was packed, "first_words" until the first piece, "answer"
@@ -103,11 +102,12 @@ def answer(
     if sentence := refusal(evidence, absent):
         yield sentence
         seconds = {"answer": perf_counter() - started}
-        yield Answer("insufficient_evidence", sentence, (), evidence, generator.name, (), seconds)
-    elif isinstance(generator, ExtractiveAnswerer):
-        yield from _quoted(evidence, generator, absent, page_of, started)
+        name = generator.name if generator else QUOTED
+        yield Answer("insufficient_evidence", sentence, (), evidence, name, (), seconds)
+    elif generator is None:
+        yield from _quoted(evidence, absent, page_of, started)
     else:
-        models = WritingTools(embedder, page_of, config, support, prompted, quoting)
+        models = WritingTools(embedder, page_of, config, support, prompted)
         yield from _written(evidence, generator, absent, started, models)
 
 
@@ -120,23 +120,20 @@ class WritingTools:
     config: GenerationConfig
     support: SupportModels | None
     prompted: Callable[[Prompt], None]
-    quoting: Callable[[], ExtractiveAnswerer] | None
 
 
-def _quoted(
-    evidence: Evidence, answerer: ExtractiveAnswerer, absent: str, page_of: PageOf, started: float
-) -> Iterator[str | Answer]:
+def _quoted(evidence: Evidence, absent: str, page_of: PageOf, started: float) -> Iterator[str | Answer]:
     """Yield the quotations and the Answer that consists of them."""
     try:
-        quoted = quote(evidence, answerer, page_of)
+        quoted = quote(evidence, page_of)
     except SextantError as error:
         seconds = {"answer": perf_counter() - started}
-        yield Answer("error", error.message, (), evidence, answerer.name, (error.message,), seconds)
+        yield Answer("error", error.message, (), evidence, QUOTED, (error.message,), seconds)
         return
     text = "\n\n".join(filter(None, (absent, quoted.text, _notes(quoted.evidence, quoted.citations))))
     yield text
     seconds = {"answer": perf_counter() - started}
-    yield Answer("answered", text, quoted.citations, quoted.evidence, answerer.name, quoted.warnings, seconds)
+    yield Answer("answered", text, quoted.citations, quoted.evidence, QUOTED, (), seconds)
 
 
 def _written(
@@ -205,11 +202,9 @@ def _written(
 
 def _with_quotations(given: Answer, absent: str, tools: WritingTools, after: Literal["failure", "refusal"]) -> Answer:
     """Return a model's failure or refusal with the quotations that answer without a model."""
-    if tools.quoting is None:
-        return given
     evidence, language = given.evidence, given.evidence.plan.language
     try:
-        quoted = quote(evidence, tools.quoting(), tools.page_of)
+        quoted = quote(evidence, tools.page_of)
     except SextantError as error:
         return replace(given, warnings=(*given.warnings, error.message))
     sure = evidence.ground == "enough"
@@ -220,7 +215,6 @@ def _with_quotations(given: Answer, absent: str, tools: WritingTools, after: Lit
         quotations="\n\n".join(filter(None, (absent, text, _notes(quoted.evidence, quoted.citations)))),
         citations=quoted.citations,
         evidence=quoted.evidence,
-        warnings=(*given.warnings, *quoted.warnings),
     )
 
 

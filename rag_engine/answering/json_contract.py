@@ -127,7 +127,7 @@ def reference_json(reference: CitedDocument) -> Json:
 
 def _rates_json(answer: Answer) -> Json | None:
     """Return the shares of refused questions in our tests, with and without an answer."""
-    rates = refusal_rates(answer.status, answer.seconds, with_reader=answer.evidence.read)
+    rates = refusal_rates(answer.status, answer.seconds, with_reader=answer.evidence.read > 0)
     if rates is None:
         return None
     return {
@@ -137,10 +137,10 @@ def _rates_json(answer: Answer) -> Json | None:
 
 
 def _sources_json(evidence: Evidence) -> list[Json]:
-    return [source_json(source, evidence.plan.language, with_reader=evidence.read) for source in evidence.sources]
+    return [source_json(source, evidence.plan.language) for source in evidence.sources]
 
 
-def source_json(source: Source, language: str, *, with_reader: bool) -> Json:
+def source_json(source: Source, language: str) -> Json:
     """Return a source with its hits and references; `language` is the question's.
 
     `tier_share` is the share of the passages of its tier that held the answer in our tests.
@@ -149,7 +149,7 @@ def source_json(source: Source, language: str, *, with_reader: bool) -> Json:
         "n": source.n,
         **_named(source.document),
         "tier": source.hits[0].tier,
-        "tier_share": share_right(source.hits[0], language, with_reader=with_reader),
+        "tier_share": share_right(source.hits[0], language),
         "page": source.page,
         "act": source.act,
         "section": source.section,

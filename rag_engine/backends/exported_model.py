@@ -29,8 +29,7 @@ class ModelSettings:
     """Settings of an exported model, kept next to its graph.
 
     `failure` says why there is no graph, or is empty. `inputs` are the graph's among INPUTS. The dimension and the
-    prefixes are an encoder's. `languages` are the languages in which a cross-encoder was measured to help; None means
-    all.
+    prefixes are an encoder's.
     """
 
     max_tokens: int
@@ -39,7 +38,6 @@ class ModelSettings:
     dimension: int = 0
     query_prefix: str = ""
     passage_prefix: str = ""
-    languages: Sequence[str] | None = None
     failure: str = ""
 
     @classmethod

@@ -20,12 +20,10 @@ from rag_engine.errors import BackendError
 from rag_engine.protocols import Vectors
 
 # Folder of the exports; its number grows when their content changes, so that an older one is not read.
-_EXPORTS = "models-1"
+_EXPORTS = "models-2"
 # Greatest distance of a result from the model's own, as a share of how far its results are from each other.
 # bfloat16 and 8 bit stay well below it.
 _DISAGREEMENT = 0.1
-# A packaged graph in 8 bit, where its weights came so: ONNX Runtime computes it faster.
-QUANTISED = "quantised.onnx"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +48,14 @@ class ModelKind:
     """An encoder, a cross-encoder or a reader.
 
     - `checked`: texts or pairs for which a runtime must give what the model gave when it was exported
-    - `packaged`: writes the export of the packaged model into a folder, without torch
+    - `packaged`: writes the export of the packaged model into a folder, without torch; None if none is packaged
     - `batch_tokens`: tokens that each runtime computes at once
     - `ordering`: only the order of the results counts
     """
 
     name: str
     checked: Sequence[Any]
-    packaged: Callable[[Path], None]
+    packaged: Callable[[Path], None] | None
     batch_tokens: Mapping[str, int]
     ordering: bool = False
     torch: TorchKind | None = None
@@ -117,7 +115,7 @@ def load_model(kind: ModelKind, source: ModelSource, execution: str, cache: Path
     folder = Path()
     if execution != "torch":
         folder = exported_folder(kind, source, cache)
-        graph, quantised = folder / GRAPH, folder / QUANTISED
+        graph = folder / GRAPH
         if ModelSettings.read(folder).failure:
             passed_over.append("cannot be exported")
         elif model := model_runtime.first_that_agrees(
@@ -125,7 +123,7 @@ def load_model(kind: ModelKind, source: ModelSource, execution: str, cache: Path
             folder,
             {
                 "openvino": lambda: model_runtime.open_openvino(graph, ordering=kind.ordering),
-                "onnx": lambda: open_int8(quantised) if quantised.is_file() else model_runtime.open_onnx(graph),
+                "onnx": lambda: model_runtime.open_onnx(graph),
             },
             lambda runtime: on_runtime(kind, source.name, folder, runtime),
             lambda model, count: agrees(model, kind.checked, folder, count),
@@ -159,14 +157,9 @@ def agrees(model: Model, checked: Sequence[Any], folder: Path, count: int | None
     return bool(np.linalg.norm(apart.reshape(len(apart), -1), axis=1).max() <= _DISAGREEMENT * spread)
 
 
-def open_int8(file: Path) -> model_runtime.Runtime:
-    """Return a graph in 8 bit in ONNX Runtime."""
-    return model_runtime.Runtime("onnx int8", model_runtime.open_onnx(file).compute)
-
-
 def exported_folder(kind: ModelKind, source: ModelSource, cache: Path) -> Path:
     """Return the folder of the exported model; exports it if it is not there."""
-    build = kind.packaged if source.folder is None else partial(_export, kind, source)
+    build = kind.packaged if source.folder is None and kind.packaged else partial(_export, kind, source)
     return build_once(cache / _EXPORTS / kind.name / source.folder_name, build)
 
 

@@ -33,8 +33,6 @@ _NOT_OLLAMA = (httpx.HTTPError, ollama.ResponseError, ConnectionError, ValueErro
 class OllamaGenerator:
     """Answers streamed by one model of one Ollama server."""
 
-    quotes_only = False
-
     def __init__(
         self,
         config: GenerationConfig,

@@ -29,8 +29,6 @@ _WINDOW_FIELDS = ("max_model_len", "context_length", "context_window", "max_cont
 class OpenAIGenerator:
     """Answers streamed by one model of one endpoint."""
 
-    quotes_only = False
-
     def __init__(self, config: GenerationConfig, context_window: int = _UNKNOWN_WINDOW) -> None:
         self.name = f"openai/{config.openai_model}"
         self.context_window = context_window

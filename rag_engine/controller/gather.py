@@ -79,7 +79,7 @@ def gather(
     memory = begin(first, parts, rules, config)
     if not memory.unresolved:
         return first
-    model = CountedModel(tools.generator) if tools.generator and not tools.generator.quotes_only else None
+    model = CountedModel(tools.generator) if tools.generator else None
     if model is not None:
         parts, read, warnings = _with_model(first, parts, rules, tools, model)
         memory = begin(first, parts, read, config)
@@ -225,16 +225,20 @@ def _rankings(memory: WorkingMemory) -> list[list[Place]]:
 
 
 def _hits(memory: WorkingMemory) -> dict[Place, tuple[Hit, ...]]:
-    """Return the hits of each source over all queries, named hits first, then the most similar."""
+    """Return the hits of each source over all queries, named hits first, then the most similar.
+
+    A hit that was read for the question keeps its reading, whichever query found it nearest.
+    """
     found: dict[Place, list[Hit]] = {}
     for query in memory.issued:
         for source in query.found.sources:
             found.setdefault(place_of(source), []).extend(source.hits)
     best: dict[Place, tuple[Hit, ...]] = {}
     for place, hits in found.items():
+        readings = {hit.child_id: hit.reading for hit in hits if hit.reading is not None}
         children: dict[str, Hit] = {}
         for hit in sorted(hits, key=lambda hit: (not hit.named, -hit.similarity)):
-            children.setdefault(hit.child_id, hit)
+            children.setdefault(hit.child_id, replace(hit, reading=readings.get(hit.child_id)))
         best[place] = tuple(children.values())
     return best
 

@@ -130,7 +130,7 @@ def reply_of(answer: Answer) -> Reply:
         quotations=answer.quotations,
         judge=answer.judge,
         ground=answer.evidence.ground,
-        refusals=refusal_rates(answer.status, answer.seconds, with_reader=answer.evidence.read),
+        refusals=refusal_rates(answer.status, answer.seconds, with_reader=answer.evidence.read > 0),
     )
 
 
@@ -154,10 +154,10 @@ def failed_reply(message: Message) -> Reply:
 def shown_sources(evidence: Evidence) -> tuple[ShownSource, ...]:
     """Return the sources of an answer as they are drawn, by their numbers."""
     numbered = sorted(evidence.sources, key=lambda one: one.n)
-    return tuple(_shown(source, evidence.plan.language, with_reader=evidence.read) for source in numbered)
+    return tuple(_shown(source, evidence.plan.language) for source in numbered)
 
 
-def _shown(source: Source, asked: str, *, with_reader: bool) -> ShownSource:
+def _shown(source: Source, asked: str) -> ShownSource:
     document, best = source.document, source.hits[0]
     metadata = document.metadata
     return ShownSource(
@@ -199,6 +199,6 @@ def _shown(source: Source, asked: str, *, with_reader: bool) -> ShownSource:
         ),
         licence=metadata.licence,
         foreign=bool(asked) and metadata.language != asked,
-        tier_share=share_right(best, asked, with_reader=with_reader),
+        tier_share=share_right(best, asked),
         scores=scores_of(best),
     )

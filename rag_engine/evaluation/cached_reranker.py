@@ -1,13 +1,15 @@
-"""Cached reranker: reads a passage only once for a question."""
+"""Cached models: each reads a passage only once for a question."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
-from rag_engine.protocols import LoadReranker, PassageReader, Reranker, Scores
+from rag_engine.protocols import PassageReader, Reranker, Scores
+from rag_engine.retrieval.search import Retrievers
 from rag_engine.types.passage import PassageReading
 
 
@@ -18,8 +20,7 @@ class CachedReranker:
     """
 
     def __init__(self, reranker: Reranker) -> None:
-        self.name, self.execution, self.languages = reranker.name, reranker.execution, reranker.languages
-        self._reranker = reranker
+        self.name, self.execution, self._reranker = reranker.name, reranker.execution, reranker
         self._scores: dict[tuple[str, str], float] = {}
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
@@ -51,15 +52,20 @@ class CachedReader(CachedReranker):
         return [self._readings[question, text] for text in passages]
 
 
-def cached_loader(load: LoadReranker) -> LoadReranker:
-    """Return a loader of cached rerankers.
+def cached(retrievers: Retrievers) -> Retrievers:
+    """Return the retrievers with cached reader and reranker.
 
-    A reranker that cannot be loaded fails each time, as it would without the cache.
+    A model that cannot be loaded fails each time, as it would without the cache.
     """
 
     @cache
-    def loaded(language: str) -> Reranker:
-        reranker = load(language)
-        return CachedReader(reranker) if isinstance(reranker, PassageReader) else CachedReranker(reranker)
+    def reader() -> PassageReader | None:
+        loaded = retrievers.reader()
+        return loaded and CachedReader(loaded)
 
-    return loaded
+    @cache
+    def reranker() -> Reranker | None:
+        loaded = retrievers.reranker()
+        return reader() if isinstance(loaded, PassageReader) else loaded and CachedReranker(loaded)
+
+    return replace(retrievers, reader=reader, reranker=reranker)

@@ -17,7 +17,7 @@ from rag_engine.evaluation.published_bm25 import published_bm25
 from rag_engine.evaluation.temporary_collection import IndexedCorpus
 from rag_engine.geography import load_gazetteer
 from rag_engine.planning.plan import plan_question
-from rag_engine.protocols import LoadReranker, VectorIndex
+from rag_engine.protocols import VectorIndex
 from rag_engine.retrieval.ranking import Ranked, rank
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.retrieval.tuning import RERANK_DEPTH
@@ -36,15 +36,15 @@ def ranker(
     configuration: Configuration,
     warned: Counter[str],
     *,
-    reranker: LoadReranker | None = None,
+    retrievers: Retrievers | None = None,
     planned: Callable[[str], QueryPlan] | None = None,
 ) -> RankDocuments:
     """Return the function that ranks the corpus's documents for a question as the configuration says.
 
-    `warned` counts the search's warnings: a retriever that was unavailable, a reranker that broke off. `reranker`
-    replaces the configured one, `planned` the planner by rules.
+    `warned` counts the search's warnings: a retriever that was unavailable, a reranker that broke off. `retrievers`
+    replace the corpus's own, `planned` the planner by rules.
     """
-    search = searching(rank, corpus, configuration, warned, reranker, planned)
+    search = searching(rank, corpus, configuration, warned, retrievers, planned)
 
     def ranked(question: str) -> list[tuple[str, float]]:
         children = search(question)
@@ -59,7 +59,7 @@ def searching(
     corpus: IndexedCorpus,
     configuration: Configuration,
     warned: Counter[str],
-    reranker: LoadReranker | None,
+    retrievers: Retrievers | None,
     planned: Callable[[str], QueryPlan] | None = None,
     **changes: float,
 ) -> Callable[[str], _Answer]:
@@ -68,7 +68,7 @@ def searching(
     `changes` are further changes of the configuration's settings.
     """
     view, planned = corpus.engine.collection.view(), planned or planner(corpus, configuration)
-    retrievers = _retrievers(corpus, configuration, reranker)
+    retrievers = _exact(retrievers or corpus.engine.retrievers(), configuration)
     settings = changed(configuration.applied(corpus.engine.config).retrieval, **changes)
 
     def search(question: str) -> _Answer:
@@ -108,11 +108,9 @@ def planner(corpus: IndexedCorpus, configuration: Configuration) -> Callable[[st
     return planned
 
 
-def _retrievers(corpus: IndexedCorpus, configuration: Configuration, reranker: LoadReranker | None) -> Retrievers:
+def _exact(retrievers: Retrievers, configuration: Configuration) -> Retrievers:
     # As deep as anywhere, or the machine would change figures.
-    retrievers = replace(corpus.engine.retrievers(), dense=_no_approximation, rerank_depth=lambda _: RERANK_DEPTH)
-    if reranker is not None:
-        retrievers = replace(retrievers, reranker=reranker)
+    retrievers = replace(retrievers, dense=_no_approximation, rerank_depth=lambda _: RERANK_DEPTH)
     # A recipe's own choice is measured under "spaces"; its fusion with the index on disk is a configuration too.
     if configuration.keywords == "index":
         return replace(retrievers, spaces=retrievers.sparse)

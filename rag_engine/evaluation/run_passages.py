@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from rag_engine.config import Config
-from rag_engine.evaluation.cached_reranker import cached_loader
+from rag_engine.evaluation.cached_reranker import cached
 from rag_engine.evaluation.configurations import Configuration, by_chunking
 from rag_engine.evaluation.gold import GoldQuestion, alternatives
 from rag_engine.evaluation.metric import Measured
@@ -58,18 +58,18 @@ def run_passages(
     texts = {document.file: document.extracted for document in documents}
     ideal = [alternatives(question, texts) for question in questions]
     words = {name: word_starts(extracted.text) for name, extracted in texts.items()}
-    cached = CachedEmbedder(embedder, cache)
+    encoder = CachedEmbedder(embedder, cache)
     found: dict[str, PassageFigures] = {}
     named = [(document.file, document) for document in documents]
     for chunking, together in by_chunking(configurations, config).items():
-        with indexed(named, replace(config, chunking=chunking), cached, progress) as collection:
+        with indexed(named, replace(config, chunking=chunking), encoder, progress) as collection:
             children = [c for key in collection.names for c in collection.engine.catalog.document_children(key)]
             parents = {child.parent.key: child.parent.end - child.parent.start for child in children}
-            reader = cached_loader(collection.engine.retrievers().reranker)
+            retrievers = cached(collection.engine.retrievers())
             for configuration in together:
                 warned: Counter[str] = Counter()
                 # With a floor a configuration that finds less would be the more precise one.
-                search = searching(retrieve, collection, configuration, warned, reader, similarity_floor=0.0)
+                search = searching(retrieve, collection, configuration, warned, retrievers, similarity_floor=0.0)
                 measured = _measured(configuration.name, questions, ideal, words, search, progress)
                 found[configuration.name] = PassageFigures(
                     measured=measured,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rag_engine.config import Config
-from rag_engine.evaluation.cached_reranker import cached_loader
+from rag_engine.evaluation.cached_reranker import cached
 from rag_engine.evaluation.configurations import Configuration, by_chunking
 from rag_engine.evaluation.datasets import Dataset
 from rag_engine.evaluation.metric import METRICS, Measured, RankDocuments, measure
@@ -80,7 +80,7 @@ def run_retrieval(
     corpus = datasets[0].documents
     if any(dataset.documents != corpus for dataset in datasets):
         raise ValueError(f"{', '.join(one.name for one in datasets)} have not the same documents.")
-    cached = CachedEmbedder(embedder, cache)
+    encoder = CachedEmbedder(embedder, cache)
     documents = [(document.id, as_document(document)) for document in corpus if document.whole]
     measured: list[dict[str, Measured]] = [{} for _ in datasets]
     messages: list[list[str]] = [[] for _ in datasets]
@@ -103,13 +103,13 @@ def run_retrieval(
             ask(configuration, whole_documents(corpus, configuration), Counter())
     asked = [configuration for configuration in configurations if not configuration.whole_documents]
     for chunking, together in by_chunking(asked, config).items():
-        with indexed(documents, replace(config, chunking=chunking), cached, progress) as collection:
+        with indexed(documents, replace(config, chunking=chunking), encoder, progress) as collection:
             index_seconds += collection.index_seconds
             encode_seconds += collection.encode_seconds
-            reader = None if times else cached_loader(collection.engine.retrievers().reranker)
+            retrievers = None if times else cached(collection.engine.retrievers())
             for configuration in together:
                 warned: Counter[str] = Counter()
-                ask(configuration, ranker(collection, configuration, warned, reranker=reader), warned)
+                ask(configuration, ranker(collection, configuration, warned, retrievers=retrievers), warned)
     return tuple(
         RetrievalReport(
             replace(dataset, warnings=(*dataset.warnings, *map(Message, messages[place]))),

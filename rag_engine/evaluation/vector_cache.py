@@ -13,6 +13,7 @@ import numpy as np
 from filelock import FileLock
 from numpy.typing import NDArray
 
+from rag_engine.calibration import QUERY_MAP_FILE
 from rag_engine.config import cache_folder
 from rag_engine.protocols import Embedder, Vectors
 
@@ -36,6 +37,8 @@ class CachedEmbedder:
         self.prefixes, self.execution = embedder.prefixes, embedder.execution
         self.seconds, self.encoded = 0.0, 0
         self._embedder = embedder
+        # A question's vector also depends on the map that comes with Sextant.
+        self._asking = hashlib.sha256(QUERY_MAP_FILE.read_bytes()).hexdigest()[:8] + self.prefixes[0]
         self._record = np.dtype([("digest", f"V{_DIGEST}"), ("vector", "<f4", (embedder.dimension,))])
         folder.mkdir(parents=True, exist_ok=True)
         runtime = hashlib.sha256(embedder.execution.encode()).hexdigest()[:8]
@@ -51,7 +54,7 @@ class CachedEmbedder:
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of shape (len(texts), dimension)."""
-        return self._vectors(self.prefixes[0], texts, self._embedder.encode_queries)
+        return self._vectors(self._asking, texts, self._embedder.encode_queries)
 
     def count_tokens(self, text: str) -> int:
         """Count the tokens of the text, special tokens included."""

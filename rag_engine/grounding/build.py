@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 
 from rag_engine.answer_sentences import entry_question
 from rag_engine.answering.circumstances import digest_of
-from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.calibration import languages_of
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
@@ -32,13 +31,14 @@ from rag_engine.prompts import entry_wish
 from rag_engine.protocols import Embedder, Generator, Vectors
 from rag_engine.retrieval.exact_search import nearest
 from rag_engine.retrieval.retrieve import hit_of, hit_source
+from rag_engine.retrieval.scores import near_sentences
 from rag_engine.storage.catalog import ChildRecord
 from rag_engine.storage.snapshot import CollectionView
 from rag_engine.text.wording import ENGLISH, Wording
-from rag_engine.types.answer import Answer
+from rag_engine.types.answer import QUOTED, Answer
 from rag_engine.types.document import DocumentRecord
 from rag_engine.types.evidence import Evidence, QueryPlan
-from rag_engine.types.passage import Hit, IndexListing, Source
+from rag_engine.types.passage import Hit, IndexListing, NearSentence, Source
 
 # Entries of another version are built again.
 VERSION = 1
@@ -139,7 +139,7 @@ def build_knowledge_base(
         failed=failed,
         removed=len(gone),
         waiting=len(entries) - done,
-        generator=generator.name if generator else ExtractiveAnswerer.name,
+        generator=generator.name if generator else QUOTED,
         failure=failure,
     )
 
@@ -170,7 +170,7 @@ class _Builder:
         """
         places = [[one.document.document_id, one.page, one.start, one.end] for one in entry.places]
         basis = digest_of([VERSION, [self._embedder.name, *map(_state, entry.work), *places]])
-        if before is not None and self._generator and before.entry.generator == ExtractiveAnswerer.name:
+        if before is not None and self._generator and before.entry.generator == QUOTED:
             # Quoted for want of a language model, which answers now.
             before = None
         if before is not None and before.basis == basis:
@@ -302,28 +302,38 @@ def entry_evidence(
     left_out = {key: frozenset(index_pages.get(key, ())) for key in work}
     read = [records[key] for key in ranked if key in records]
     best = [child for child in read if not {child.page, child.last_page} <= left_out[child.document_key]][:PASSAGES]
+    near = near_sentences(queries, entry.language, best, view)
     sources = [
-        _passage(n, entry, record, work[record.document_key], cosines[record.key], view)
+        _passage(n, entry, record, work[record.document_key], cosines[record.key], near[record.key], view)
         for n, record in enumerate(best, start=1)
     ]
+    nearest_of_all = max((one.nearness for several in near.values() for one in several), default=0.0)
     for place, text in zip(entry.places, contexts, strict=True):
         if not any(holds(source, place) for source in sources):
-            sources.append(_context(len(sources) + 1, entry, place, text))
+            sources.append(_context(len(sources) + 1, entry, place, text, nearest_of_all))
     question = entry_question(entry.name, entry.language)
     plan = QueryPlan(question, entry.language, (question,), output_instructions=entry_wish(entry.language))
     return Evidence(plan, tuple(source.hits[0] for source in sources), tuple(sources))
 
 
 def _passage(
-    n: int, entry: ListedEntry, record: ChildRecord, document: DocumentRecord, cosine: float, view: CollectionView
+    n: int,
+    entry: ListedEntry,
+    record: ChildRecord,
+    document: DocumentRecord,
+    cosine: float,
+    near: tuple[NearSentence, ...],
+    view: CollectionView,
 ) -> Source:
     similarity = view.manifest.calibration.similarity(cosine, languages_of(entry.language, document.metadata.language))
-    hit = replace(hit_of(record, document, cosine=cosine, similarity=similarity), dense_rank=n, fused=cosine)
+    hit = hit_of(record, document, cosine=cosine, similarity=similarity)
+    hit = replace(hit, dense_rank=n, fused=cosine, sentences=near)
     # The child itself, not its parent: an entry is about few sentences.
     return hit_source(n, hit)
 
 
-def _context(n: int, entry: ListedEntry, place: EntryPlace, text: str) -> Source:
+def _context(n: int, entry: ListedEntry, place: EntryPlace, text: str, nearness: float) -> Source:
+    """Return the sentences to which an entry leads as a source; they are as near to it as any passage."""
     document = place.document
     hit = Hit(
         child_id=f"{document.document_id}_{place.start}",
@@ -336,6 +346,7 @@ def _context(n: int, entry: ListedEntry, place: EntryPlace, text: str) -> Source
         cosine=0.0,
         similarity=0.0,
         indexed_under=(IndexListing(entry.name, place.page, glossary=place.glossary).explanation,),
+        sentences=(NearSentence(place.start, place.end, nearness),),
     )
     return replace(hit_source(n, hit), index_context=True)
 

@@ -70,7 +70,7 @@ def rewrite(
     if by_rules is None or len(by_rules) > config.question_characters:
         return None
     ruled = FollowUp(by_rules, "rules")
-    if generator is None or generator.quotes_only:
+    if generator is None:
         return ruled
     shown = before[-_SHOWN:]
     try:

@@ -69,7 +69,7 @@ def plan_question(
         )
     phrasing = load_phrasing()
     plan = _plan_by_rules(question, identify, gazetteer, phrasing)
-    if generator is None or generator.quotes_only:
+    if generator is None:
         return plan
     try:
         reply = generator.complete_json(

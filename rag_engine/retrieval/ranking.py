@@ -21,14 +21,31 @@ from rag_engine.retrieval.book_index_boost import IndexMatches, Listed, match_in
 from rag_engine.retrieval.diversity import Floats, mmr, with_siblings
 from rag_engine.retrieval.fuse_ranks import POOL, PROFILES, PROVENANCE, Profile
 from rag_engine.retrieval.named_sections import NamedSections, find_named
-from rag_engine.retrieval.rerank_passages import read_scores, rerank
-from rag_engine.retrieval.scores import column, mix, pool_of, read_signals, scaled_to_best
+from rag_engine.retrieval.rerank_passages import read_scores, read_window, read_windows, rerank
+from rag_engine.retrieval.scores import (
+    CandidatePool,
+    column,
+    mix,
+    near_sentences,
+    pool_of,
+    read_signals,
+    scaled_to_best,
+)
 from rag_engine.retrieval.search import Candidates, Retrievers, search
-from rag_engine.retrieval.tuning import MMR_RELEVANCE, NAMED_AMONG, REFERRING, SAME_PAGE_SHARE
+from rag_engine.retrieval.tuning import (
+    MMR_RELEVANCE,
+    NAMED_AMONG,
+    READ,
+    READ_AFTER,
+    READ_WHOLE,
+    REFERRING,
+    SAME_PAGE_SHARE,
+)
 from rag_engine.storage.catalog import ChildRecord
 from rag_engine.storage.cross_references import references
 from rag_engine.storage.snapshot import CollectionView, Snapshot
 from rag_engine.types.evidence import AbsentSection, QueryPlan
+from rag_engine.types.passage import NearSentence, PassageReading
 
 
 def rank(
@@ -54,7 +71,7 @@ def rank(
     if len(ranked.keys) and PROFILES[config.profile].cascade:
         ranked = _cascaded(plan, ranked, allowed, view, retrievers, config)
     elif len(ranked.keys) and not as_published:
-        ranked = _refined(plan, ranked, named, view, retrievers, config)
+        ranked = _refined(plan, ranked, allowed, named, view, retrievers, config)
     spent = {"fuse": fused - started, "rank": time.perf_counter() - fused}
     ranked = replace(ranked, absent=named.absent)
     return replace(ranked, warnings=(*found.warnings, *ranked.warnings), seconds={**found.seconds, **spent})
@@ -80,7 +97,9 @@ def _fused(
     in_named = view.snapshot.children_of([place.parent_key for place in named.places])
     pool = pool_of(found, [*listed, *in_named], view)
     scores = (
-        _by_rank(found, pool.keys, profile) if profile.fuse else mix(read_signals(plan, pool, view, weights), weights)
+        _by_rank(pool, profile, plan.language)
+        if profile.fuse
+        else mix(read_signals(plan, pool, view, weights), weights)
     )
     cosines = pool.cosines.max(axis=1, initial=0.0) if pool.cosines.size else np.zeros(len(pool.keys), np.float32)
     boosts = _boosts(plan, pool.owners, view, config)
@@ -108,12 +127,17 @@ def _allowed(listed: Listed, allowed: Collection[int] | None, snapshot: Snapshot
     return {key: listed[key] for key, owner in pairs if allowed is None or owner in allowed}
 
 
-def _by_rank(found: Candidates, keys: Keys, profile: Profile) -> Floats:
-    """Return scores by reciprocal rank."""
-    visible = set(keys.tolist())
-    dense = [[key for key in ranking if key in visible] for ranking in found.dense]
-    sparse = [[key for key in ranking if key in visible] for ranking in (*found.sparse, *found.keywords)]
-    scores = column(profile.fuse(dense, sparse) if profile.fuse else {}, keys)
+def _by_rank(pool: CandidatePool, profile: Profile, language: str) -> Floats:
+    """Return scores by reciprocal rank.
+
+    Keywords rank the children in the question's language alone, unless a published recipe ranks all.
+    """
+    visible = dict(zip(pool.keys.tolist(), pool.languages, strict=True))
+    every = profile.as_published or not language
+    worded = {key for key, written in visible.items() if every or written in ("", language)}
+    dense = [[key for key in ranking if key in visible] for ranking in pool.found.dense]
+    sparse = [[key for key in ranking if key in worded] for ranking in (*pool.found.sparse, *pool.found.keywords)]
+    scores = column(profile.fuse(dense, sparse) if profile.fuse else {}, pool.keys)
     # What an index and the question name is added on a scale on which the best has 1; the paper adds nothing.
     return scores if profile.as_published else scaled_to_best(scores)
 
@@ -121,12 +145,13 @@ def _by_rank(found: Candidates, keys: Keys, profile: Profile) -> Floats:
 def _refined(
     plan: QueryPlan,
     ranked: Ranked,
+    allowed: Collection[int] | None,
     named: NamedSections,
     view: CollectionView,
     retrievers: Retrievers,
     config: RetrievalConfig,
 ) -> Ranked:
-    """Return the order after provenance, references, siblings, reranker and MMR, which read passages.
+    """Return the order after provenance, references, siblings, reading and MMR.
 
     Sections that the question names come before all others.
     """
@@ -143,7 +168,7 @@ def _refined(
         scores = with_siblings(scores, view.snapshot.parents_of(ranked.keys), weights.sibling_share)
     ranked = ranked.by(scores)
     if config.rerank and weights.rerank_weight:
-        ranked = _reranked(plan, ranked, view, retrievers, config)
+        ranked = _reranked(plan, ranked, allowed, view, retrievers, config)
     if weights.mmr_lambda is not None:
         ranked = _diversified(ranked, view, weights.candidates, weights.mmr_lambda)
     return _named_first(ranked, named, view) if named.places else ranked
@@ -183,9 +208,10 @@ def _cascaded(
     vectors = np.array(view.vectors[view.snapshot.rows[view.snapshot.positions(pool.keys)]])
     read, warnings = None, list[Message]()
     try:
-        if not config.rerank:
+        reranker = retrievers.reranker() if config.rerank else None
+        if reranker is None:
             raise BackendError("The reranker is switched off.")
-        read = read_scores(plan.question, [record.text for record in best], retrievers.reranker(plan.language))
+        read = read_scores(plan.question, [record.text for record in best], reranker)
     except (SextantError, RuntimeError) as error:
         warnings.append(Message("Not reranked: {error}", error=error))
     order, scores = select(pool.scores, read, bonuses, vectors, config.top_k)
@@ -212,41 +238,70 @@ def _gained(named: NamedSections, records: Iterable[ChildRecord], view: Collecti
 def _reranked(
     plan: QueryPlan,
     ranked: Ranked,
+    allowed: Collection[int] | None,
     view: CollectionView,
     retrievers: Retrievers,
     config: RetrievalConfig,
 ) -> Ranked:
-    """Return the order after the reranker has read the best, with a warning if it failed."""
+    """Return the order after a reranker and a reader have read the best, with a warning if one failed."""
     try:
-        reranker = retrievers.reranker(plan.language)
-        depth = retrievers.rerank_depth(reranker)
+        reranker = retrievers.reranker()
+        if reranker is not None and not isinstance(reranker, PassageReader):
+            best = _records(ranked, retrievers.rerank_depth(reranker), view)
+            if len(best) > 1:
+                scores = read_scores(plan.question, [record.text for record in best], reranker)
+                crossed = {record.key: float(score) for record, score in zip(best, scores, strict=True)}
+                ranked = _reordered(ranked, crossed, config.weights.rerank_weight)
     except (SextantError, RuntimeError) as error:
-        return replace(ranked, warnings=(Message("Not reranked: {error}", error=error),))
-    weights = config.weights
-    weight = weights.reader_rerank_weight if isinstance(reranker, PassageReader) else weights.rerank_weight
-    known = reranker.languages
-    if known is not None and plan.language not in known:
+        ranked = replace(ranked, warnings=(Message("Not reranked: {error}", error=error),))
+    try:
+        return _read(plan, ranked, allowed, view, retrievers, config)
+    except (SextantError, RuntimeError) as error:
+        warning = Message("The passages were not read closely: {error}", error=error)
+        return replace(ranked, warnings=(*ranked.warnings, warning))
+
+
+def _read(
+    plan: QueryPlan,
+    ranked: Ranked,
+    allowed: Collection[int] | None,
+    view: CollectionView,
+    retrievers: Retrievers,
+    config: RetrievalConfig,
+) -> Ranked:
+    """Return the readings of the best, and the order by them, unless a cross-encoder has reordered them.
+
+    A document that is asked by itself is read to its end, others around their nearest sentences.
+    """
+    reader = retrievers.reader()
+    if reader is None:
         return ranked
+    alone = allowed is not None and len(allowed) == 1
+    depth = READ_WHOLE if alone else READ_AFTER if ranked.reranked else min(READ, retrievers.rerank_depth(reader))
     best = _records(ranked, depth, view)
+    sentences = near_sentences(ranked.found.of_question(), plan.language, best, view)
+    windows = []
+    for record in best:
+        begin = record.parent.start + record.start
+        start, end = (0, len(record.text)) if alone else read_window(record.text, begin, sentences.get(record.key, ()))
+        windows.append((record.text[start:end], begin + start))
+    read = dict(zip((record.key for record in best), read_windows(plan.question, windows, reader), strict=True))
+    ranked = replace(ranked, sentences=sentences, readings=read)
+    if ranked.reranked or len(best) < 2:
+        return ranked
+    return _reordered(ranked, {key: one.relevance for key, one in read.items()}, config.weights.rerank_weight)
+
+
+def _reordered(ranked: Ranked, read: Mapping[int, float], weight: float) -> Ranked:
+    """Return the order after some children were read, with their scores by key.
+
+    Named sections stay first under any score.
+    """
     positions = {key: position for position, key in enumerate(ranked.keys.tolist())}
-    chosen = [positions[record.key] for record in best]
-    documents = view.snapshot.documents
-    # Named sections stay first under any score of the reranker.
-    bonus = np.array([ranked.provenance.get(record.key, 0.0) for record in best])
-    result = rerank(
-        plan.question,
-        [record.text for record in best],
-        (ranked.scores[chosen] - bonus).tolist(),
-        reranker,
-        weight=weight,
-        depth=depth,
-        readable=[known is None or documents[r.document_key].metadata.language in known for r in best],
-    )
-    if result.warning:
-        return replace(ranked, warnings=(result.warning,))
+    chosen = [positions[key] for key in read]
+    bonus = np.array([ranked.provenance.get(key, 0.0) for key in read])
     scores = ranked.scores.copy()
-    scores[chosen] = result.scores + bonus
-    read = {child.key: score for child, score in zip(best, result.read, strict=True) if score is not None}
+    scores[chosen] = rerank(scores[chosen] - bonus, np.array(list(read.values())), weight) + bonus
     return replace(ranked, reranked=read).by(scores)
 
 
@@ -293,7 +348,7 @@ class Ranked:
     `keys`, `owners` (document keys), `scores` and `cosines` have one entry a child. A score is 1 for the best that the
     retrievers alone found. A cosine is the best over the query variants, 0 without the encoder. `named` are the parents
     of the sections that the question names, which come first. `absent` are sections that it names and that do not
-    exist.
+    exist. `sentences` and `readings` are of the children that were read.
     """
 
     keys: Keys
@@ -307,6 +362,8 @@ class Ranked:
     absent: tuple[AbsentSection, ...] = ()
     provenance: Mapping[int, float] = field(default_factory=dict)
     reranked: Mapping[int, float] = field(default_factory=dict)
+    sentences: Mapping[int, tuple[NearSentence, ...]] = field(default_factory=dict)
+    readings: Mapping[int, PassageReading] = field(default_factory=dict)
     warnings: tuple[Message, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
 

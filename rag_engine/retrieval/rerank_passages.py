@@ -1,19 +1,23 @@
-"""Reranking of the best passages by a cross-encoder, as many as the machine reads in time."""
+"""Reading of the best passages with the question, as many as the machine reads in time.
+
+A reader reads the part of a passage around its nearest sentence. Its reading orders the passages, unless a
+cross-encoder that a user names does, and says later what is quoted and whether that answers.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.errors import InputError, SextantError
-from rag_engine.messages import NO_MESSAGE, Message
-from rag_engine.protocols import Reranker
-from rag_engine.retrieval.diversity import scaled
-from rag_engine.retrieval.tuning import LEAST_RERANKED, RERANK_DEPTH, RERANK_SECONDS
+from rag_engine.protocols import PassageReader, Reranker
+from rag_engine.retrieval.diversity import Floats, scaled
+from rag_engine.retrieval.tuning import LEAST_RERANKED, READ, RERANK_DEPTH, RERANK_SECONDS, WINDOW
+from rag_engine.types.evidence import Evidence
+from rag_engine.types.passage import Hit, NearSentence, PassageReading
 
 _PROBE_QUESTION = "Who keeps the dykes in repair, and who pays for it?"
 # As long as a passage becomes.
@@ -21,20 +25,6 @@ _PROBE = "The owners of the land behind a dyke keep it in repair and share what 
 _BATCH = _PROBES = 4
 # The fastest run shows the machine's speed without other work.
 _RUNS = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Reranked:
-    """A ranking after the reranker has read its best.
-
-    `scores` has one score a text in the order in which they were given, on the scale of the scores given. `read` has
-    the reranker's own scores, None for a text that it was not asked about. `warning` is the reason if nothing was
-    reranked, else empty.
-    """
-
-    scores: tuple[float, ...]
-    read: tuple[float | None, ...]
-    warning: Message = NO_MESSAGE
 
 
 def affordable_depth(reranker: Reranker, clock: Callable[[], float] = time.process_time) -> int:
@@ -54,48 +44,72 @@ def affordable_depth(reranker: Reranker, clock: Callable[[], float] = time.proce
     return depth if depth >= LEAST_RERANKED else 0
 
 
-def rerank(
-    question: str,
-    texts: Sequence[str],
-    scores: Sequence[float],
-    reranker: Reranker,
-    *,
-    weight: float,
-    depth: int = RERANK_DEPTH,
-    readable: Sequence[bool] | None = None,
-) -> Reranked:
-    """Order texts, given best first with their scores, by (1 - weight) x score + weight x reranker's.
+def rerank(scores: Floats, read: Floats, weight: float) -> Floats:
+    """Return (1 - weight) x scores + weight x read, on the range of the scores.
 
-    Of the first `depth`, both scores are brought to 0..1 by their smallest and largest, and mixed. The result is
-    brought back to the range of the scores, so that it can be compared with the rest. `readable` says which texts are
-    in a language of the reranker (None: all); the others keep their scores. If the reranker breaks off or gives
-    anything but one number a text, the ranking stays as it was and `warning` says why. InputError for a weight outside
-    0..1.
+    So they can be compared with others. The smallest and largest value of an array give its scale.
+
+    >>> rerank(np.array([0.9, 0.8, 0.5]), np.array([-2.0, 3.0, 0.5]), 0.5).round(2).tolist()
+    [0.7, 0.85, 0.6]
     """
-    if not 0 <= weight <= 1:
-        raise InputError(f"The reranker's weight is {weight}.", help="Use a weight from 0 to 1.")
-    given = np.asarray(scores, dtype=np.float64)
-    rows = [row for row in range(min(depth, len(texts))) if readable is None or readable[row]]
-    if len(rows) < 2 or weight == 0:
-        return _unread(given)
-    try:
-        read = read_scores(question, [texts[row] for row in rows], reranker)
-    except (SextantError, RuntimeError) as error:
-        return _unread(given, Message("Not reranked: {error}", error=error))
-    final = given.copy()
-    final[rows] = given[rows].min() + np.ptp(given[rows]) * interpolate(given[rows], read, weight)
-    own: list[float | None] = [None] * len(texts)
-    for row, score in zip(rows, read.tolist(), strict=True):
-        own[row] = score
-    return Reranked(tuple(final.tolist()), tuple(own))
+    mixed: Floats = scores.min() + np.ptp(scores) * ((1 - weight) * scaled(scores) + weight * scaled(read))
+    return mixed
 
 
-def interpolate(scores: NDArray[np.float64], read: NDArray[np.float64], weight: float) -> NDArray[np.float64]:
-    """Return (1 - weight) x scores + weight x read, each first scaled to 0..1.
+def read_window(text: str, begin: int, sentences: Sequence[NearSentence]) -> tuple[int, int]:
+    """Return the characters of a passage that are read.
 
-    The smallest and largest value of an array give its scale.
+    They are all of a short one, else those around its nearest sentence, between words. The passage begins at `begin` of
+    its document.
     """
-    return (1 - weight) * scaled(scores) + weight * scaled(read)
+    if len(text) <= WINDOW or not sentences:
+        return 0, min(len(text), WINDOW)
+    nearest = max(sentences, key=lambda sentence: sentence.nearness)
+    middle = (nearest.start + nearest.end) // 2 - begin
+    start = min(max(middle - WINDOW // 2, 0), len(text) - WINDOW)
+    start = text.find(" ", start, start + WINDOW // 4) + 1 or start if start else 0
+    end = start + WINDOW
+    if end >= len(text):
+        return start, len(text)
+    space = text.rfind(" ", end - WINDOW // 4, end)
+    return start, end if space < 0 else space
+
+
+def read_windows(question: str, windows: Sequence[tuple[str, int]], reader: PassageReader) -> list[PassageReading]:
+    """Return the reading of texts that each begin at a place of their document, at that document's places."""
+    readings = reader.read(question, [text for text, _ in windows])
+    return [reading.moved(begin) for reading, (_, begin) in zip(readings, windows, strict=True)]
+
+
+def read_passages(evidence: Evidence, reader: PassageReader) -> Evidence:
+    """Return the evidence with the best of its unread passages read.
+
+    These are passages that no search has read: gathered ones, those of an index, those of a published recipe.
+    BackendError if the reader breaks off.
+    """
+    hits = {hit.child_id: hit for source in evidence.sources for hit in source.hits if hit.reading is None}
+    # The best of each source first.
+    best = {hit.child_id for hit in evidence.hits}
+    order = sorted(hits.values(), key=lambda hit: hit.child_id not in best)[:READ]
+    windows = []
+    for hit in order:
+        start, end = read_window(hit.text, hit.start, hit.sentences)
+        windows.append((hit.text[start:end], hit.start + start))
+    found = read_windows(evidence.plan.question, windows, reader)
+    readings = dict(zip((hit.child_id for hit in order), found, strict=True))
+    return replace(
+        evidence,
+        hits=tuple(_with_reading(hit, readings) for hit in evidence.hits),
+        sources=tuple(
+            replace(source, hits=tuple(_with_reading(hit, readings) for hit in source.hits))
+            for source in evidence.sources
+        ),
+        read=evidence.read + len(readings),
+    )
+
+
+def _with_reading(hit: Hit, readings: dict[str, PassageReading]) -> Hit:
+    return replace(hit, reading=hit.reading or readings.get(hit.child_id))
 
 
 def read_scores(question: str, texts: Sequence[str], reranker: Reranker) -> NDArray[np.float64]:
@@ -113,8 +127,3 @@ def read_scores(question: str, texts: Sequence[str], reranker: Reranker) -> NDAr
             raise RuntimeError(f"{reranker.name} did not give one number for each of {len(batch)} passages.")
         scores[batch] = found
     return scores
-
-
-def _unread(scores: NDArray[np.float64], warning: Message = NO_MESSAGE) -> Reranked:
-    """Return the ranking as it was."""
-    return Reranked(tuple(scores.tolist()), (None,) * len(scores), warning)

@@ -14,6 +14,7 @@ from rag_engine.retrieval.book_index_boost import ListedPlace, missing_contexts
 from rag_engine.retrieval.diversity import Candidate, admit, per_document_cap
 from rag_engine.retrieval.fuse_ranks import PROFILES, Profile
 from rag_engine.retrieval.ranking import Ranked, rank
+from rag_engine.retrieval.scores import near_sentences
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.storage.catalog import ChildRecord, ParentRecord
 from rag_engine.storage.cross_references import linked_passages
@@ -64,6 +65,9 @@ def retrieve(
         keyword_floor=keyword_floor,
     )
     records = view.catalog.children([candidate.key for group in admitted.values() for candidate in group])
+    unread = [record for key, record in records.items() if key not in ranked.sentences]
+    near = near_sentences(found.of_question(), plan.language, unread, view)
+    ranked = replace(ranked, sentences={**ranked.sentences, **near})
     places = {key: place for place, key in enumerate(keys)}
     linked = linked_passages(
         view.catalog, {parent: documents[group[0].document_key] for parent, group in admitted.items()}
@@ -84,7 +88,7 @@ def retrieve(
     ended = time.perf_counter()
     seconds = {**ranked.seconds, "parents": ended - step, "retrieval": ended - started}
     best = tuple(source.hits[0] for source in sources if not source.index_context)
-    return Evidence(plan, best, tuple(sources), ranked.warnings, seconds, ranked.absent)
+    return Evidence(plan, best, tuple(sources), ranked.warnings, seconds, ranked.absent, read=len(ranked.readings))
 
 
 def _with_listings(sources: Sequence[Source], ranked: Ranked, view: CollectionView) -> Iterator[Source]:
@@ -156,6 +160,8 @@ def _hit(
         reranked=ranked.reranked.get(key),
         provenance=ranked.provenance.get(key, 0.0),
         named=candidate.named,
+        sentences=ranked.sentences.get(key, ()),
+        reading=ranked.readings.get(key),
     )
 
 

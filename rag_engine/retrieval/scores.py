@@ -17,9 +17,11 @@ from rag_engine.protocols import Keys, Vectors
 from rag_engine.retrieval.diversity import Floats, scaled
 from rag_engine.retrieval.search import Candidates
 from rag_engine.retrieval.tuning import DEVIATIONS, ENOUGH_WORDS, PRIOR_DOCUMENTS, PRIOR_PASSAGES
-from rag_engine.storage.sentence_vectors import best_cosines
+from rag_engine.storage.catalog import ChildRecord
+from rag_engine.storage.sentence_vectors import best_cosines, sentence_cosines, sentence_places
 from rag_engine.storage.snapshot import CollectionView, LanguageSamples
 from rag_engine.types.evidence import QueryPlan
+from rag_engine.types.passage import NearSentence
 
 # A deviation from the median to the 95th percentile of a normal distribution.
 _TO_95TH = 1.645
@@ -100,6 +102,40 @@ def read_signals(plan: QueryPlan, pool: CandidatePool, view: CollectionView, wei
             [language == plan.language or not language or not plan.language for language in languages], bool
         ),
     )
+
+
+def near_sentences(
+    queries: Vectors, language: str, records: Sequence[ChildRecord], view: CollectionView
+) -> dict[int, tuple[NearSentence, ...]]:
+    """Return the sentences of each child with their nearness to the nearest query; none without queries.
+
+    `queries` are unit vectors (queries, dimension) in a language. A child without vectors of sentences is one sentence.
+    """
+    if not queries.size:
+        return {}
+    scales = [language_baselines(query, language, view.samples, view.manifest.calibration) for query in queries]
+    rows = view.snapshot.rows[view.snapshot.positions(np.array([record.key for record in records], np.int64))].tolist()
+    packed = view.sentences(rows)
+    near: dict[int, tuple[NearSentence, ...]] = {}
+    for record, row in zip(records, rows, strict=True):
+        written = view.snapshot.documents[record.document_key].metadata.language
+        begin, places = record.parent.start + record.start, [(0, len(record.text))]
+        cosines = [np.array([view.vectors[row] @ query]) for query in queries]
+        if packed.get(row):
+            cut, compared = sentence_places(record.text, written), [sentence_cosines(packed[row], q) for q in queries]
+            # Vectors of sentences that were cut in another language, corrected since, name no place.
+            if len(cut) == len(compared[0]):
+                places, cosines = cut, compared
+        deviations = [
+            (cosine - scale[written].mean) / scale[written].deviation
+            for cosine, scale in zip(cosines, scales, strict=True)
+        ]
+        nearest = np.max(deviations, axis=0).tolist()
+        near[record.key] = tuple(
+            NearSentence(begin + start, begin + end, deviation)
+            for (start, end), deviation in zip(places, nearest, strict=True)
+        )
+    return near
 
 
 def mix(signals: Signals, weights: RankingWeights) -> Floats:

@@ -12,7 +12,7 @@ from rag_engine.config import RankingWeights, RetrievalConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.filters import Filter, allowed_documents, facet_values
 from rag_engine.messages import Message
-from rag_engine.protocols import Embedder, LoadReranker, Reranker, SparseIndex, VectorIndex, Vectors
+from rag_engine.protocols import Embedder, LoadReader, LoadReranker, Reranker, SparseIndex, VectorIndex, Vectors
 from rag_engine.retrieval.exact_search import nearest
 from rag_engine.retrieval.fuse_ranks import POOL, PROFILES, Profile
 from rag_engine.retrieval.tuning import DEPTH_PER_RESULT, EXACT_UP_TO, LONGEST_PIECE
@@ -27,7 +27,8 @@ class Retrievers:
     """The backends that a search asks, each opened at its first use.
 
     If one is unavailable, the others still answer. `spaces` is the keyword index of words between spaces that a
-    published recipe asks; `rerank_depth` says how many of the best a reranker reads.
+    published recipe asks. `reranker` is a cross-encoder, or else the `reader`; `rerank_depth` says how many of the best
+    one of them reads.
     """
 
     embedder: Callable[[], Embedder]
@@ -35,6 +36,7 @@ class Retrievers:
     sparse: Callable[[], SparseIndex]
     spaces: Callable[[], SparseIndex]
     reranker: LoadReranker
+    reader: LoadReader
     rerank_depth: Callable[[Reranker], int]
 
 
@@ -56,6 +58,12 @@ class Candidates:
     ideals: Sequence[float] = ()
     warnings: tuple[Message, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def of_question(self) -> Vectors:
+        """Return the vectors of the question itself: several for a long one, none without the encoder."""
+        own = [at for at in range(len(self.queries)) if not self.variants or self.variants[at] == 0]
+        vectors: Vectors = self.queries[own]
+        return vectors
 
     def keys(self) -> set[int]:
         """Return every child that a retriever found."""

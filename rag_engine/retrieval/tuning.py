@@ -25,8 +25,13 @@ REFERRING = 10
 # Prakash 2026, equation 3.5; benchmarks/retrieval/statutes.py: relevance against variety in the cascade's choice.
 MMR_RELEVANCE = 0.5
 
-# benchmarks/models/reranking.py: how many of the best are reranked. Further down a cross-encoder lifts passages that
-# only look like an answer; of fewer than the least the order hardly changes.
+# benchmarks/answers/readers.py: how many of the best a reader reads, of each the characters around its nearest
+# sentence; how many after a cross-encoder; and how many of a document that is asked by itself, each from end to end.
+READ, WINDOW = 12, 600
+READ_AFTER = 8
+READ_WHOLE = 40
+# How many of the best a cross-encoder reranks. Further down it lifts passages that only look like an answer; of fewer
+# than the least the order hardly changes.
 RERANK_DEPTH, LEAST_RERANKED = 20, 5
 # The seconds of the processor that reranking may take; a machine with nothing else to do takes less by the clock.
 RERANK_SECONDS = 3.0

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from rag_engine.calibration import Calibration, calibrate, read_pairs
+from rag_engine.calibration import Calibration, calibrate, read_pairs, shipped_scale
 from rag_engine.errors import WorkspaceError
 from rag_engine.protocols import Embedder
 
@@ -32,9 +32,9 @@ _CODEC = TypeAdapter(IndexManifest)
 
 
 def manifest_of(embedder: Embedder) -> IndexManifest:
-    """Return the manifest of an encoder, whose scale is measured where this process has not done so yet."""
+    """Return the manifest of an encoder, whose scale is shipped, or measured once by this process."""
     # To mypy nothing of a protocol is hashable.
-    scale = _scale_of(embedder)  # type: ignore[arg-type]
+    scale = shipped_scale(embedder.name) or _scale_of(embedder)  # type: ignore[arg-type]
     return IndexManifest(embedder.name, embedder.dimension, embedder.prefixes, scale)
 
 
@@ -46,12 +46,16 @@ def _scale_of(embedder: Embedder) -> Calibration:
 def read_manifest(kept: str) -> IndexManifest | None:
     """Return the manifest that `to_json` wrote, or None for an index that is still empty.
 
+    A shipped scale replaces the kept one: it changes with the map of questions, while the vectors of the index stay.
     WorkspaceError for any other text.
     """
+    if not kept:
+        return None
     try:
-        return _CODEC.validate_json(kept) if kept else None
+        manifest = _CODEC.validate_json(kept)
     except ValidationError as error:
         raise WorkspaceError(f"{kept!r} is not the manifest of an index.", help="Build the index again.") from error
+    return replace(manifest, calibration=shipped_scale(manifest.name) or manifest.calibration)
 
 
 def check_encoder(manifest: IndexManifest | None, embedder: Embedder, workspace: Path) -> None:

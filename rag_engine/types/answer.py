@@ -13,6 +13,8 @@ AnswerStatus = Literal["answered", "insufficient_evidence", "error"]
 # What an attribute of a structured answer holds: None where it is empty, NOT_STATED for a yes or no that is not stated.
 AttributeContent = str | int | float | bool | tuple[str, ...] | None
 NOT_STATED = "not stated"
+# What an answer of quotations has in place of the name of a model.
+QUOTED = "extractive"
 SupportLabel = Literal["supported", "partly supported", "unsupported", "no claim"]
 
 

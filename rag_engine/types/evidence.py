@@ -95,8 +95,8 @@ class ResidualGap:
 class Evidence:
     """Result of retrieval: hits in rank order, their parents as sources (1 is the best).
 
-    `ground` says whether it is enough to answer from, by the best chance of a hit. `read` says whether a reader helped
-    to judge it. `steps` and `gaps` are the controller's, if it ran.
+    `ground` says whether it is enough to answer from, by the best chance of a hit. `read` is the number of passages
+    that a reader has read for it. `steps` and `gaps` are the controller's, if it ran.
     """
 
     plan: QueryPlan
@@ -108,4 +108,4 @@ class Evidence:
     ground: Ground = "enough"
     steps: tuple[ControllerStep, ...] = ()
     gaps: tuple[ResidualGap, ...] = ()
-    read: bool = False
+    read: int = 0

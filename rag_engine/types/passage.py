@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from rag_engine.types.document import Box, DocumentRecord
@@ -53,10 +53,22 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True)
-class PassageReading:
-    """Reading of a passage for a question, in logits.
+class NearSentence:
+    """Characters [start, end) of a document's text that are a sentence of a passage.
 
-    - `tokens`: the characters [start, end) of the passage for each token
+    `nearness` says by how many standard deviations it is nearer to the question than any passage of its language.
+    """
+
+    start: int
+    end: int
+    nearness: float
+
+
+@dataclass(frozen=True, slots=True)
+class PassageReading:
+    """Reading of a text for a question, in logits.
+
+    - `tokens`: the characters [start, end) of the text for each token
     - `starts`, `ends`: how well an answer begins or ends in it
     - `absent`: how well the passage holds no answer, on the scale of a start and an end together
     - `relevance`: how relevant the passage is as a whole
@@ -67,6 +79,10 @@ class PassageReading:
     tokens: tuple[tuple[int, int], ...]
     starts: tuple[float, ...]
     ends: tuple[float, ...]
+
+    def moved(self, by: int) -> PassageReading:
+        """Return it in a text that the read one begins `by` characters into."""
+        return replace(self, tokens=tuple((start + by, end + by) for start, end in self.tokens))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +99,9 @@ class Hit:
     - `reranked`: the reranker's score, None if it was not asked
     - `provenance`: its gain because the question names its section or act
     - `named`: whether it is the section that the question names
+    - `sentences`: its sentences by nearness to the question; none without the encoder
+    - `reading`: how a reader read it, or the part around its nearest sentence, at places of the document's text; None
+      if none did
     """
 
     child_id: str
@@ -109,6 +128,8 @@ class Hit:
     reranked: float | None = None
     provenance: float = 0.0
     named: bool = False
+    sentences: tuple[NearSentence, ...] = field(default=(), repr=False)
+    reading: PassageReading | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,7 +157,7 @@ def test_a_part_that_breaks_off_does_not_stop_the_others(
 ) -> None:
     monkeypatch.setattr(measure, "command_of", lambda part, *_: ["false"] if part == "sections" else ["true"])
     # There is no scifact here.
-    broken = measure.run_parts(["published", "sections", "reranking"], [], "dev", shared)
+    broken = measure.run_parts(["published", "sections", "topics"], [], "dev", shared)
     assert [one.partition(":")[0] for one in broken] == ["published", "sections"]
     assert not (tmp_path / "results" / "published.md").exists()
 

@@ -29,7 +29,6 @@ class ModelByHand:
     failure: BackendError | None = None
     replies: list[Any] = field(default_factory=list)
     name: str = "by hand"
-    quotes_only: bool = False
     context_window: int = 8192
     tokens: tuple[int, int] | None = None
     prompts: list[Prompt] = field(default_factory=list)

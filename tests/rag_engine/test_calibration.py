@@ -11,10 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.calibration import Calibration, Languages, calibrate, read_pairs
+from rag_engine.backends.encoder.load import load_encoder
+from rag_engine.backends.encoder.packaged_e5 import packaged_name
+from rag_engine.calibration import Calibration, Languages, calibrate, read_pairs, shipped_scale
 from rag_engine.errors import WorkspaceError
 from rag_engine.protocols import Vectors
-from rag_engine.storage.manifest import IndexManifest, read_manifest
+from rag_engine.storage.manifest import IndexManifest, manifest_of, read_manifest
 
 PAIRS = read_pairs()
 LANGUAGES = ("en", "it", "fr", "es", "de", "pt", "tr")
@@ -91,6 +93,20 @@ def test_cosine_is_the_inverse_of_similarity(similarity: float, languages: Langu
 def test_a_calibration_survives_being_written_and_read() -> None:
     manifest = IndexManifest("model@1", 384, ("query: ", ""), SCALE)
     assert read_manifest(manifest.to_json()) == manifest
+
+
+def test_an_index_of_the_packaged_encoder_has_the_scale_that_is_shipped_whatever_it_was_made_with() -> None:
+    kept = IndexManifest(packaged_name(), 384, ("query: ", "passage: "), SCALE).to_json()
+    manifest = read_manifest(kept)
+    assert manifest is not None
+    assert manifest.calibration == shipped_scale(packaged_name()) != SCALE
+
+
+def test_the_scale_that_is_shipped_is_that_of_the_packaged_encoder() -> None:
+    encoder = load_encoder("multilingual-e5-small")
+    shipped, measured = manifest_of(encoder).calibration, calibrate(encoder, PAIRS)
+    for languages in ("any", "same", "different"):
+        assert getattr(shipped, languages) == pytest.approx(getattr(measured, languages), abs=0.001)
 
 
 @pytest.mark.parametrize("values", [{}, {"encoder": "model@1", "any": [0.1], "same": [0.1], "different": [0.1]}])

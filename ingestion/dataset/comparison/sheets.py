@@ -16,7 +16,6 @@ from ingestion.dataset.comparison.comparison import (
 )
 from ingestion.dataset.comparison.short_text import without_marks
 from ingestion.spreadsheets.workbook_writer import Cell, Sheet, storable, to_workbook
-from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import limits_text
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.errors import InputError
@@ -24,7 +23,7 @@ from rag_engine.takeaway.exported_text import attribute_text
 from rag_engine.text.file_kinds import page_number
 from rag_engine.text.neutralise import one_line
 from rag_engine.text.wording import ENGLISH, Wording
-from rag_engine.types.answer import Attribute, AttributeContent, Citation
+from rag_engine.types.answer import QUOTED, Attribute, AttributeContent, Citation
 from rag_engine.types.document import DocumentRecord
 from rag_engine.viewer.address import DocumentPlace
 
@@ -98,7 +97,7 @@ def _evidence_rows(
     if cell is None:
         yield _cells((question, column, status_text(NOT_ASKED, words)))
         return
-    quoted = cell.generator == ExtractiveAnswerer.name
+    quoted = cell.generator == QUOTED
     answer = "" if cell.status == "nothing found" else cell.short if quoted else without_marks(cell.text)
     before = (question, column, status_text(cell.status, words))
     warnings = "\n".join(map(words.kept, cell.warnings))

@@ -1,13 +1,12 @@
 """Answers without a language model: quotations from the sources.
 
 A unit of a source is a sentence, an item of a list under its opening words, or a row of a table. It is chosen by its
-nearness to the question in meaning and in words. A reader adds how surely the unit answers, and a cross-encoder how
-well it fits, if there are such models.
+nearness to the question in meaning and in words. If a reader has read its passage, how surely it answers is added.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -19,22 +18,16 @@ from rag_engine.answering.citations import PageOf, citation_at, shared_words, wo
 from rag_engine.answering.quotations.question_terms import Asked, asked_for, forms_in, gives, shares_said, terms_of
 from rag_engine.answering.quotations.quotable import Unit, units_of, with_context
 from rag_engine.answering.source_order import in_order, renumbered
-from rag_engine.chunking.indexed_text import context_header, under_header
-from rag_engine.errors import BackendError, SextantError
+from rag_engine.errors import BackendError
 from rag_engine.geography import load_gazetteer
-from rag_engine.messages import Message
-from rag_engine.protocols import Embedder, PassageReader, Reranker
-from rag_engine.retrieval.rerank_passages import read_scores
 from rag_engine.text.languages import name_in
 from rag_engine.text.neutralise import one_line
 from rag_engine.text.sentences import stripped
 from rag_engine.types.answer import Citation
 from rag_engine.types.evidence import Evidence
-from rag_engine.types.passage import PassageReading, Source
+from rag_engine.types.passage import Source
 
 _UNITS = 128  # of all sources together, and so as many of each
-# Headings, innermost first, under which a unit is encoded, and read by the cross-encoder, which reads less.
-_HEADINGS_ENCODED, _HEADINGS_READ = 2, 1
 _SAME = 0.75  # words in common from which two units say the same
 # Logits of a reader by which its chance falls from a half to a quarter.
 _SOFTNESS = 4.0
@@ -47,20 +40,14 @@ class Quoting:
     - `sources`: the number of best sources that are read, and the sentences to which an index leads.
     - `fewest`, `most`, `of_one`: how many quotations there are at least, at most, and at most of one source.
     - `longest`: the number of words of all quotations.
-    - `compared`: the number of units that are encoded: encoding is half of the wait. They share the most words, or the
-      reader is surest of them.
-    - `keywords`: likeness is (1 - `keywords`) x meaning + `keywords` x shared words, both 0..1, + `rank` / the source's
-      number.
-    - `reader`: with a reader the score is (1 - `reader`) x likeness + `reader` x its chance.
-    - `reread`, `reranker`: the best `reread` units are read by a cross-encoder that knows the language; its score has
-      the share `reranker`.
+    - `keywords`: likeness is (1 - `keywords`) x nearness + `keywords` x shared words, both 0..1, + `rank` / the
+      source's number.
+    - `reader`: where passages were read, the score is (1 - `reader`) x likeness + `reader` x how surely it answers.
     - `asked`: the gain of a unit that looks like the thing asked for.
     - `margin`: a unit that is further below the best is only shown to reach the fewest.
     - `second`: a second source is brought in if it is at most this far below.
     - `weak`: without it, units of weak passages neither fill up nor make the second source, if another passage is
       likely to answer.
-    - `own_language`: a quotation in the question's language comes before others that are less than this better.
-    - `header`: a unit is read under its document's header.
     """
 
     most: int = 6
@@ -68,18 +55,13 @@ class Quoting:
     of_one: int = 3
     sources: int = 8
     longest: int = 250
-    compared: int = 32
     keywords: float = 0.3
     rank: float = 0.1
     reader: float = 0.3
-    reranker: float = 0.3
-    reread: int = 32
-    own_language: float = 0.05
     asked: float = 0.1
     margin: float = 0.25
     second: float = 0.35
     weak: bool = False
-    header: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +84,6 @@ class Quotation:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """Quotations, the best first, and warnings of the models that they were chosen without."""
-
-    quotations: tuple[Quotation, ...]
-    warnings: tuple[Message, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class _Quotable:
     """A unit of a source, the source's own units, and the reader's finding."""
 
@@ -124,126 +98,66 @@ class _Quotable:
         return f"{one_line(self.unit.opening)} {said}" if self.unit.opening else said
 
 
-class ExtractiveAnswerer:
-    """Quotations instead of an answer, found with the encoder, and with reader and reranker if given."""
+def choose(question: str, language: str, sources: Sequence[Source], quoting: Quoting = Quoting()) -> list[Quotation]:
+    """Return the quotations, the best first; none where the sources hold nothing that can be quoted.
 
-    name = "extractive"
+    Where the question names sections, nothing else is quoted. `language` is the question's.
+    """
+    named = [source for source in sources if any(hit.named for hit in source.hits)]
+    if named:
+        quoting = replace(quoting, of_one=quoting.most, margin=1.0)
+    in_order = sorted(named or sources, key=lambda source: source.n)
+    best = [source for source in in_order if not source.index_context][: quoting.sources]
+    # Passages that an index names are read in addition to the best, and quoted if they answer better.
+    best += [source for source in in_order if source.index_context]
+    candidates = _candidates(best)
+    if not candidates:
+        return []
+    asked = asked_for(question, language)
+    scores = _scores(question, language, asked, candidates, quoting)
+    return _choose(candidates, scores, quoting, listing="list" in asked)
 
-    def __init__(
-        self,
-        embedder: Embedder,
-        reader: PassageReader | None = None,
-        reranker: Reranker | None = None,
-        quoting: Quoting = Quoting(),
-        warnings: Sequence[Message] = (),
-    ) -> None:
-        """`warnings` say which models are missing, for the readers of the quotations."""
-        self._embedder, self._reader, self._reranker, self._quoting = embedder, reader, reranker, quoting
-        self._warnings = tuple(warnings)
 
-    def choose(self, question: str, sources: Sequence[Source], language: str = "") -> Chosen:
-        """Return the quotations, the best first; none where the sources hold nothing that can be quoted.
-
-        Where the question names sections, nothing else is quoted. `language` is the question's. BackendError when the
-        reader breaks off; a reranker that does is a warning.
-        """
-        quoting = self._quoting
-        named = [source for source in sources if any(hit.named for hit in source.hits)]
-        if named:
-            quoting = replace(quoting, of_one=quoting.most, margin=1.0)
-        in_order = sorted(named or sources, key=lambda source: source.n)
-        best = [source for source in in_order if not source.index_context][: quoting.sources]
-        # Passages that an index names are read in addition to the best, and quoted if they answer better.
-        best += [source for source in in_order if source.index_context]
-        candidates = _candidates(best)
-        if not candidates:
-            return Chosen((), self._warnings)
-        if self._reader is not None:
-            candidates = _read(candidates, question, best, self._reader)
-        asked = asked_for(question, language)
-        shares = _shares(question, language, candidates)
-        likely = _likeliest(candidates, shares, quoting)
-        candidates, shares = [candidates[row] for row in likely], shares[likely]
-        scores = self._scores(question, asked, candidates, shares)
-        scores, warnings = self._reread(question, language, candidates, scores)
-        chosen = _choose(candidates, scores, quoting, listing="list" in asked)
-        return Chosen(tuple(_own_language_first(chosen, language, quoting)), (*self._warnings, *warnings))
-
-    def _scores(
-        self,
-        question: str,
-        asked: frozenset[Asked],
-        candidates: Sequence[_Quotable],
-        shares: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
-        """Return how well each unit answers the question, given the `shares` of its words.
-
-        A unit is read under the header of its document and its headings, as its passage was when it was indexed. Who
-        decided, and where, often stands in the title alone.
-        """
-        quoting = self._quoting
-        query = self._embedder.encode_queries([question])[0]
-        headers = {c.source.n: context_header(c.source.document.metadata) if quoting.header else "" for c in candidates}
-        shown = [
-            under_header(headers[candidate.source.n], _under_headings(candidate, _HEADINGS_ENCODED))
+def _scores(
+    question: str, language: str, asked: frozenset[Asked], candidates: Sequence[_Quotable], quoting: Quoting
+) -> NDArray[np.float64]:
+    """Return how well each unit answers the question."""
+    shares = _shares(question, language, candidates)
+    # Their order and distances alone mean something.
+    meaning = _scaled(_nearness(candidates))
+    found = np.array([quoting.rank / candidate.source.n for candidate in candidates])
+    scores = (1 - quoting.keywords) * meaning + quoting.keywords * shares / (shares.max() or 1.0) + found
+    if any(hit.reading for candidate in candidates for hit in candidate.source.hits):
+        chances = np.array([_chance(candidate.found) for candidate in candidates])
+        scores = (1 - quoting.reader) * _scaled(scores) + quoting.reader * _scaled(chances)
+    fitting = np.array(
+        [
+            gives(
+                asked,
+                candidate.text,
+                candidate.source.document.metadata.language,
+                listed=candidate.unit.kind in ("item", "row") or candidate.text.endswith(":"),
+            )
             for candidate in candidates
         ]
-        # An encoder's cosines fill a narrow band; only their order and distances mean something.
-        meaning = _scaled(self._embedder.encode_passages(shown) @ query)
-        found = np.array([quoting.rank / candidate.source.n for candidate in candidates])
-        scores = (1 - quoting.keywords) * meaning + quoting.keywords * shares / (shares.max() or 1.0) + found
-        if self._reader is not None:
-            chances = np.array([_chance(candidate.found) for candidate in candidates])
-            scores = (1 - quoting.reader) * _scaled(scores) + quoting.reader * _scaled(chances)
-        fitting = np.array(
-            [
-                gives(
-                    asked,
-                    candidate.text,
-                    candidate.source.document.metadata.language,
-                    listed=candidate.unit.kind in ("item", "row") or candidate.text.endswith(":"),
-                )
-                for candidate in candidates
-            ]
-        )
-        result: NDArray[np.float64] = scores + quoting.asked * fitting
-        return result
-
-    def _reread(
-        self, question: str, language: str, candidates: Sequence[_Quotable], scores: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], tuple[Message, ...]]:
-        """Return the scores with the reranker's mixed into the best, if it knows their language.
-
-        If the reranker breaks off, the scores stay as they are, with a warning.
-        """
-        reranker, share = self._reranker, self._quoting.reranker
-        if reranker is None or not share or not _reads(reranker, language):
-            return scores, ()
-        best = np.argsort(-scores, kind="stable")[: self._quoting.reread].tolist()
-        rows = [row for row in best if _reads(reranker, candidates[row].source.document.metadata.language)]
-        if len(rows) < 2:
-            return scores, ()
-        try:
-            texts = [_under_headings(candidates[row], _HEADINGS_READ) for row in rows]
-            read = read_scores(question, texts, reranker)
-        except (SextantError, RuntimeError) as error:
-            return scores, (Message("Not reranked: {error}", error=error),)
-        mixed = (1 - share) * scores
-        mixed[rows] += share * _scaled(read)
-        return mixed, ()
+    )
+    result: NDArray[np.float64] = scores + quoting.asked * fitting
+    return result
 
 
-def _reads(reranker: Reranker, language: str) -> bool:
-    return reranker.languages is None or language in reranker.languages
+def _nearness(candidates: Sequence[_Quotable]) -> NDArray[np.float64]:
+    """Return the nearness of each unit's nearest sentence; the least of all for units without one."""
+    found: list[float | None] = []
+    for candidate in candidates:
+        start, end = candidate.source.start + candidate.unit.start, candidate.source.start + candidate.unit.end
+        sentences = (sentence for hit in candidate.source.hits for sentence in hit.sentences)
+        found.append(max((one.nearness for one in sentences if one.start < end and start < one.end), default=None))
+    least = min((near for near in found if near is not None), default=0.0)
+    return np.array([least if near is None else near for near in found])
 
 
 def _chance(found: AnswerSpan | None) -> float:
     return 0.0 if found is None else float(1 / (1 + np.exp(-np.clip(found.score, -20, 20) / _SOFTNESS)))
-
-
-def _under_headings(one: _Quotable, count: int) -> str:
-    """Return a unit's text below the innermost headings of its source, which often name its subject."""
-    return "\n".join(filter(None, (" | ".join(one.source.headings[-count:]), one.text)))
 
 
 def _shares(question: str, language: str, candidates: Sequence[_Quotable]) -> NDArray[np.float64]:
@@ -258,14 +172,6 @@ def _shares(question: str, language: str, candidates: Sequence[_Quotable]) -> ND
         said.append(forms_in(candidate.text, metadata.language, gazetteer) | titles[candidate.source.n])
     lengths = [len(words(candidate.text)) for candidate in candidates]
     return shares_said(terms_of(question, language, gazetteer), said, lengths)
-
-
-def _likeliest(candidates: Sequence[_Quotable], shares: NDArray[np.float64], quoting: Quoting) -> list[int]:
-    """Return the rows of the units that are worth comparing in meaning, in their order."""
-    ranks = np.array([quoting.rank / candidate.source.n for candidate in candidates])
-    chances = np.array([_chance(candidate.found) for candidate in candidates])
-    scores = (1 - quoting.keywords) * _scaled(shares) + ranks + 0.5 * _scaled(chances)
-    return sorted(np.argsort(-scores, kind="stable")[: quoting.compared].tolist())
 
 
 def _scaled(values: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -295,30 +201,15 @@ def _of_source(source: Source) -> list[_Quotable]:
         return next(ranks, len(source.hits)), start
 
     units = units_of(source.text, source.document.metadata.language)
-    return [_Quotable(source, unit, units) for unit in sorted(units, key=distance)]
+    return [_Quotable(source, unit, units, _found(source, unit)) for unit in sorted(units, key=distance)]
 
 
-def _read(
-    candidates: Sequence[_Quotable], question: str, sources: Sequence[Source], reader: PassageReader
-) -> list[_Quotable]:
-    """Return the candidates with the reader's finding for each one that is inside a hit."""
-    hits = [(source.n, hit) for source in sources for hit in source.hits]
-    readings = dict(
-        zip(((n, hit.child_id) for n, hit in hits), reader.read(question, [hit.text for _, hit in hits]), strict=True)
-    )
-    return [replace(candidate, found=_found(candidate, readings)) for candidate in candidates]
-
-
-def _found(candidate: _Quotable, readings: Mapping[tuple[int, str], PassageReading]) -> AnswerSpan | None:
-    """Return the best answer inside a unit, placed in the source's text."""
-    source, unit = candidate.source, candidate.unit
-    spans: list[AnswerSpan] = []
-    for hit in source.hits:
-        moved = hit.start - source.start
-        start, end = max(unit.start - moved, 0), min(unit.end - moved, len(hit.text))
-        if start < end and (span := best_span(readings[source.n, hit.child_id], start, end)):
-            spans.append(span.moved(moved))
-    return max(spans, key=lambda span: span.score, default=None)
+def _found(source: Source, unit: Unit) -> AnswerSpan | None:
+    """Return the best answer that a reader has found inside a unit, placed in the source's text."""
+    start, end = source.start + unit.start, source.start + unit.end
+    spans = (best_span(hit.reading, start, end) for hit in source.hits if hit.reading is not None)
+    best = max((span for span in spans if span), key=lambda span: span.score, default=None)
+    return best and best.moved(-source.start)
 
 
 def _choose(
@@ -354,17 +245,7 @@ def _choose(
             and _fits(quotation, chosen, quoting)
         )
         chosen += list(others)[:1]
-    return chosen
-
-
-def _own_language_first(chosen: Sequence[Quotation], language: str, quoting: Quoting) -> list[Quotation]:
-    """Return the quotations by their scores, with a lead for the question's language."""
-
-    def shown(quotation: Quotation) -> float:
-        own = quotation.source.document.metadata.language == language
-        return quotation.score + quoting.own_language * own
-
-    return sorted(chosen, key=shown, reverse=True)
+    return sorted(chosen, key=lambda quotation: -quotation.score)
 
 
 def _quotation(candidate: _Quotable, score: float, *, listing: bool) -> Quotation:
@@ -390,30 +271,29 @@ def _fits(quotation: Quotation, chosen: Sequence[Quotation], quoting: Quoting) -
 
 @dataclass(frozen=True, slots=True)
 class QuotedAnswer:
-    """An answer's text, a line for each quotation, their citations in that order, and warnings.
+    """An answer's text, a line for each quotation, and their citations in that order.
 
     `evidence` has its sources ranked as they were, and numbered in the order in which they are quoted.
     """
 
     text: str
     citations: tuple[Citation, ...]
-    warnings: tuple[Message, ...]
     evidence: Evidence
 
 
-def quote(evidence: Evidence, answerer: ExtractiveAnswerer, page_of: PageOf) -> QuotedAnswer:
+def quote(evidence: Evidence, page_of: PageOf) -> QuotedAnswer:
     """Return the quotations as an answer; BackendError where the sources hold nothing to quote.
 
     A quotation in another language than the question's names it.
     """
     language = evidence.plan.language
-    chosen = answerer.choose(evidence.plan.question, evidence.sources, language)
-    if not chosen.quotations:
+    chosen = choose(evidence.plan.question, language, evidence.sources)
+    if not chosen:
         raise BackendError("The sources hold no sentence to quote.", help="Open them, or use a language model.")
-    numbers = in_order((quotation.source.n for quotation in chosen.quotations), evidence.sources)
+    numbers = in_order((quotation.source.n for quotation in chosen), evidence.sources)
     sources = renumbered(evidence.sources, numbers)
     by_number = {source.n: source for source in sources}
-    quotations = [replace(quotation, source=by_number[numbers[quotation.source.n]]) for quotation in chosen.quotations]
+    quotations = [replace(quotation, source=by_number[numbers[quotation.source.n]]) for quotation in chosen]
     lines = [quotations_heading(language, sure=evidence.ground == "enough"), ""]
     for quotation in quotations:
         written = quotation.source.document.metadata.language
@@ -422,8 +302,6 @@ def quote(evidence: Evidence, answerer: ExtractiveAnswerer, page_of: PageOf) -> 
     return QuotedAnswer(
         "\n".join(lines),
         tuple(citation_at(quotation.source, quotation.start, quotation.end, page_of) for quotation in quotations),
-        # A search that came before has given the same warnings.
-        tuple(warning for warning in chosen.warnings if warning not in evidence.warnings),
         replace(evidence, sources=sources),
     )
 

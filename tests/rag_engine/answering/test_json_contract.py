@@ -8,6 +8,7 @@ from rag_engine.answering.chances import chance_model
 from rag_engine.answering.json_contract import answer_json
 from rag_engine.answering.support import fitted_support
 from rag_engine.types.answer import Answer, SentenceSupport, SupportJudge
+from rag_engine.types.passage import PassageReading
 from tests.conftest import ROOT
 from tests.rag_engine.conftest import make_evidence, make_source
 
@@ -44,8 +45,9 @@ def test_no_accuracy_is_stated_where_nothing_was_labelled_or_a_judge_gave_the_la
 
 def test_whether_the_passages_are_a_ground_and_what_their_tiers_mean_is_in_the_json() -> None:
     source = make_source(1, "The dyke was raised.")
-    source = replace(source, hits=tuple(replace(hit, tier="weak", chance=0.1) for hit in source.hits))
-    evidence = replace(make_evidence("Which dykes?", [source]), ground="doubtful", read=True)
+    read = PassageReading(0.0, 0.0, (), (), ())
+    source = replace(source, hits=tuple(replace(hit, tier="weak", chance=0.1, reading=read) for hit in source.hits))
+    evidence = replace(make_evidence("Which dykes?", [source]), ground="doubtful", read=1)
     reply = answer_json(Answer("answered", "The dyke was raised [Source 1].", (), evidence, "extractive"))
     jsonschema.validate(reply, {**SCHEMA, "anyOf": [{"$ref": "#/$defs/ask"}]})
     assert (reply["ground"], reply["refusal_rates"]) == ("doubtful", None)

@@ -69,7 +69,7 @@ def open_ollama(config: GenerationConfig) -> OllamaGenerator:
 
 def test_the_first_model_that_writes_is_found_with_its_window(server: Script, config: GenerationConfig) -> None:
     generator = open_ollama(config)
-    assert (generator.name, generator.context_window, generator.quotes_only) == ("ollama/mistral:7b", 8192, False)
+    assert (generator.name, generator.context_window) == ("ollama/mistral:7b", 8192)
 
 
 def test_a_model_is_known_by_the_digest_of_its_weights(config: GenerationConfig) -> None:

@@ -80,7 +80,7 @@ def test_the_window_is_the_one_the_endpoint_tells_else_a_careful_guess(
 def test_an_answer_streams_with_the_prompts_options(server: Script, config: GenerationConfig) -> None:
     server.replies[CHAT] = Reply(words("The ", "dyke ", "[Source 1]."))
     generator = open_openai(config)
-    assert (generator.name, generator.quotes_only) == ("openai/mistral", False)
+    assert generator.name == "openai/mistral"
     assert list(generator.stream(PROMPT)) == ["The ", "dyke ", "[Source 1]."]
     asked = server.asked[-1][1]
     assert (asked["model"], asked["temperature"], asked["max_tokens"], asked["stream"]) == ("mistral", 0.3, 64, True)

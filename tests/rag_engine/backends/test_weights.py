@@ -7,7 +7,6 @@ import pytest
 
 from rag_engine.backends.encoder.packaged_e5 import packaged_file
 from rag_engine.backends.model_source import checked_weights, package_folder
-from rag_engine.backends.reranker.packaged_minilm import packaged_folder
 from rag_engine.errors import BackendError
 from rag_engine.text.tables import read_table
 from tests.conftest import ROOT
@@ -18,7 +17,6 @@ def test_every_recorded_model_is_the_one_that_is_installed() -> None:
         folder = package_folder(record["package"], model, "") if record["package"] else ROOT
         assert checked_weights(model, folder).is_file()
     assert packaged_file().name == "e5-small-q4.bin"
-    assert (packaged_folder() / "tokenizer.json").is_file()
 
 
 def test_the_record_of_the_reader_is_that_of_its_card() -> None:

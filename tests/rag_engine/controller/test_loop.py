@@ -12,7 +12,7 @@ from rag_engine.controller.gather import begin, merge_evidence, search_on
 from rag_engine.controller.memory import Proposition, SubQuestion, WorkingMemory, place_of
 from rag_engine.controller.statements import StatementReading
 from rag_engine.types.evidence import ControllerStep, Evidence
-from rag_engine.types.passage import Source
+from rag_engine.types.passage import PassageReading, Source
 from tests.rag_engine.conftest import make_evidence, make_source
 from tests.rag_engine.controller.sources import evidence_of
 
@@ -132,6 +132,18 @@ def test_each_part_has_its_best_source_among_the_first(first: Evidence) -> None:
         "Plans are tested in May.",
         "Other matters.",
     ]
+
+
+def test_a_passage_that_was_read_for_the_question_stays_read_where_a_part_finds_it_nearer(first: Evidence) -> None:
+    reading = PassageReading(3.0, 0.0, ((1000, 1015),), (3.0,), (0.0,))
+    one, other = first.sources
+    read = replace(one, hits=tuple(replace(hit, reading=reading) for hit in one.hits))
+    nearer = replace(one, hits=tuple(replace(hit, similarity=0.95) for hit in one.hits))
+    found = {"when": replace(first, sources=(nearer,))}
+    _, memory, _ = run(replace(first, sources=(read, other), read=1), found, reader({"pays": 0}))
+    merged = merge_evidence(memory, (), seconds=0.1)
+    [hit] = next(source.hits for source in merged.sources if source.text == one.text)
+    assert (hit.similarity, hit.reading) == (0.95, reading)
 
 
 def test_closing_the_loop_cancels_it_before_the_next_search(first: Evidence) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
 from rag_engine.evaluation.vector_cache import CachedEmbedder
@@ -38,6 +39,22 @@ def test_a_question_and_a_passage_of_the_same_words_are_two_texts(tmp_path: Path
     cached.encode_passages(["flood"])
     cached.encode_queries(["flood"])
     assert bare.encoded == 2
+
+
+def test_questions_are_encoded_again_for_another_map_and_passages_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = CountingEmbedder()
+    CachedEmbedder(bare, tmp_path).encode_queries(["flood"])
+    CachedEmbedder(bare, tmp_path).encode_passages(["heat"])
+    other = tmp_path / "query_map.npy"
+    other.write_bytes(b"another map")
+    monkeypatch.setattr("rag_engine.evaluation.vector_cache.QUERY_MAP_FILE", other)
+    again = CachedEmbedder(bare, tmp_path)
+    again.encode_passages(["heat"])
+    assert again.encoded == 0
+    again.encode_queries(["flood"])
+    assert again.encoded == 1
 
 
 def test_two_runs_at_once_see_each_others_vectors(tmp_path: Path) -> None:

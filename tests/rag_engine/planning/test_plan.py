@@ -296,12 +296,6 @@ def test_queries_of_a_model_are_cut_at_their_limits() -> None:
     assert [len(query.split()) for query in planned.queries[1:]] == [15, 6, 10]
 
 
-def test_a_generator_that_only_quotes_is_not_asked() -> None:
-    model = replying(REPLY, quotes_only=True)
-    assert plan("Is flood insurance compulsory?", model).planner == "rules"
-    assert model.asked == []
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.text(min_size=1, max_size=300).filter(lambda text: any(character.isalnum() for character in text)))
 def test_any_question_with_a_word_has_a_plan(question: str) -> None:

@@ -80,13 +80,6 @@ def test_a_question_cannot_close_its_fence() -> None:
     assert message.count("</last_question>") == message.count("</question_before>") == 1
 
 
-def test_a_generator_that_only_quotes_is_not_asked() -> None:
-    quoting = replying({"question": ""}, quotes_only=True)
-    made = rewrite("And in Spain?", BEFORE, language="en", generator=quoting, config=CONFIG)
-    assert made == FollowUp(IN_SPAIN, "rules")
-    assert quoting.asked == []
-
-
 def test_what_would_be_too_long_to_ask_is_asked_as_it_is() -> None:
     before = (Exchange(f"Which acts govern {'small ' * 700}dams?"),)
     assert rewrite("What about mills?", before, language="en", generator=None, config=CONFIG) is None

@@ -33,7 +33,7 @@ def paper(engine: Engine, plan: QueryPlan = PLAN, **changes: object) -> Evidence
 
 
 def statutes(engine: Engine, question: str, reader: ByHand, **changes: object) -> Evidence:
-    retrievers = replace(engine.retrievers(), reranker=lambda _: reader)
+    retrievers = replace(engine.retrievers(), reranker=lambda: reader)
     settings = engine.retrieval(**{"profile": "statutes", "top_k": 5, "rerank": True, **changes})
     return retrieve(of(question), None, engine.collection.view(), retrievers, settings)
 

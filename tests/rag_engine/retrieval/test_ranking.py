@@ -1,6 +1,6 @@
-"""The order of children: what the question names, what refers, what a reranker thinks."""
+"""The order of children: what the question names, what refers, what a reader or a reranker thinks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
-from rag_engine.protocols import Reranker
+from rag_engine.protocols import PassageReader, Reranker
 from rag_engine.retrieval.ranking import Ranked, rank
-from rag_engine.retrieval.tuning import RERANK_DEPTH
+from rag_engine.retrieval.tuning import READ, READ_AFTER, READ_WHOLE, RERANK_DEPTH, WINDOW
 from rag_engine.types.evidence import QueryPlan
 from rag_engine.types.passage import IndexListing
-from tests.rag_engine.conftest import AwayEmbedder
-from tests.rag_engine.small_collection import ByHand, ReadingByHand
+from tests.rag_engine.conftest import AwayEmbedder, CountingEmbedder
+from tests.rag_engine.small_collection import ByHand, ReadingByHand, Written, indexed
 
 SANDBAGS = "Where do volunteers stack the sandbags?"
 NAMED = "Does Article 3 of the Dyke Protection Act leave what is left of a house to its owners?"
@@ -28,15 +28,27 @@ Rank = Callable[..., Ranked]
 
 @pytest.fixture(scope="module")
 def ranked(engine: Engine) -> Rank:
-    """Return the ranking of a question, with changes of the retrieval and a reranker where one is given."""
+    """Return the ranking of a question, with changed settings and with models if given."""
 
-    def ranking(question: str, *, language: str = "en", reranker: Reranker | None = None, **changes: object) -> Ranked:
-        retrievers = engine.retrievers()
-        if reranker is not None:
-            retrievers = replace(retrievers, reranker=lambda _: reranker, rerank_depth=lambda _: RERANK_DEPTH)
-        changes = {"rerank": reranker is not None, **changes}
+    def ranking(
+        question: str,
+        *,
+        language: str = "en",
+        reranker: Reranker | None = None,
+        reader: PassageReader | None = None,
+        allowed: frozenset[int] | None = None,
+        of: Engine = engine,
+        **changes: object,
+    ) -> Ranked:
+        asked = replace(
+            of.retrievers(),
+            reranker=lambda: reranker or reader,
+            reader=lambda: reader,
+            rerank_depth=lambda _: RERANK_DEPTH,
+        )
+        changes = {"rerank": bool(reranker or reader), **changes}
         plan = QueryPlan(question, language, (question,))
-        return rank(plan, None, engine.collection.view(), retrievers, engine.retrieval(**changes))
+        return rank(plan, allowed, of.collection.view(), asked, of.retrieval(**changes))
 
     return ranking
 
@@ -179,8 +191,91 @@ def test_what_the_reranker_thinks_better_rises_by_its_weight(order: Callable[...
     assert found.warnings == ()
 
 
+def test_a_reader_orders_where_no_cross_encoder_does(order: Callable[..., list[str]], ranked: Rank) -> None:
+    reader = ReadingByHand(reads_reports)
+    assert order(SANDBAGS, reader=reader, rerank_weight=0.9)[0] == "Report"
+    assert order(SANDBAGS, reader=reader, rerank_weight=0.1)[0] == "Notice of May"
+    found = ranked(SANDBAGS, reader=reader, rerank_weight=0.1)
+    assert found.reranked == {key: reading.relevance for key, reading in found.readings.items()}
+    assert found.warnings == ()
+
+
+def test_the_reader_reads_the_best_once(ranked: Rank) -> None:
+    reader = ReadingByHand(len)
+    found = ranked(SANDBAGS, reader=reader)
+    assert len(found.keys) > READ
+    assert len(reader.scored) == len(set(reader.scored)) == len(found.readings) == READ
+    assert found.readings.keys() == set(ranked(SANDBAGS).keys[:READ].tolist())
+
+
+def test_a_slow_machine_has_fewer_read(engine: Engine) -> None:
+    reader = ReadingByHand(len)
+    slow = replace(engine.retrievers(), reranker=lambda: reader, reader=lambda: reader, rerank_depth=lambda _: 5)
+    plan = QueryPlan(SANDBAGS, "en", (SANDBAGS,))
+    found = rank(plan, None, engine.collection.view(), slow, engine.retrieval(rerank=True))
+    assert len(reader.scored) == len(found.readings) == 5
+
+
+def test_after_a_cross_encoder_has_ordered_the_reader_reads_the_best_eight(
+    order: Callable[..., list[str]], ranked: Rank, engine: Engine
+) -> None:
+    crossing, reader = ByHand(reads_reports), ReadingByHand(lambda text: float("Volunteers" in text))
+    models = {"reranker": crossing, "reader": reader, "rerank_weight": 0.9}
+    assert order(SANDBAGS, **models)[0] == order(SANDBAGS, reranker=crossing, rerank_weight=0.9)[0] == "Report"
+    reader.scored.clear()
+    found = ranked(SANDBAGS, **models)
+    assert len(reader.scored) == READ_AFTER
+    assert set(found.readings) == set(found.keys[:READ_AFTER].tolist())
+    assert sorted(set(found.reranked.values())) == [0.0, 1.0], "the cross-encoder's scores, not the reader's"
+
+
+def test_of_a_long_passage_the_reader_reads_what_is_around_its_nearest_sentence(ranked: Rank, engine: Engine) -> None:
+    reader = ReadingByHand(len)
+    found = ranked("When does the keeper open the gate by hand?", reader=reader)
+    children = engine.catalog.children(found.readings)
+    long = {key: child for key, child in children.items() if len(child.text) > WINDOW}
+    assert long
+    for key, child in long.items():
+        [(start, end)] = found.readings[key].tokens
+        begin = child.parent.start + child.start
+        nearest = max(found.sentences[key], key=lambda sentence: sentence.nearness)
+        assert begin <= start <= nearest.start < nearest.end <= end <= begin + len(child.text)
+        assert end - start <= WINDOW
+        assert engine.catalog.text(child.document_key)[start:end] in reader.scored
+
+
+@pytest.fixture(scope="module")
+def long_document(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """Yield an engine over a document of more passages than are read, and another document."""
+    pages = tuple(f"Section {n} tells how gate number {n} of the dyke is opened. " * 30 for n in range(60))
+    written = (Written("Handbook", pages), Written("Leaflet", ("The dyke has gates.",)))
+    engine = indexed(tmp_path_factory.mktemp("long") / "workspace", CountingEmbedder(), written)
+    yield engine
+    engine.close()
+
+
+def test_a_document_that_is_asked_by_itself_is_read_to_its_end(ranked: Rank, engine: Engine) -> None:
+    for record in engine.collection.documents():
+        reader = ReadingByHand(len)
+        found = ranked(SANDBAGS, reader=reader, allowed=frozenset({record.key}))
+        texts = [child.text for child in engine.catalog.document_children(record.key)]
+        assert sorted(reader.scored) == sorted(texts), "each passage whole, however long"
+        assert len(found.readings) == record.children == len(texts)
+
+
+def test_of_a_long_document_the_best_forty_passages_are_read(ranked: Rank, long_document: Engine) -> None:
+    [handbook] = [one for one in long_document.collection.documents() if one.metadata.title == "Handbook"]
+    assert handbook.children > READ_WHOLE
+    reader = ReadingByHand(len)
+    question = "How is gate number 7 opened?"
+    found = ranked(question, reader=reader, of=long_document, allowed=frozenset({handbook.key}))
+    assert len(reader.scored) == len(found.readings) == READ_WHOLE
+    both = ranked(question, reader=reader, of=long_document)
+    assert len(both.readings) == READ
+
+
 def test_a_reranker_that_is_nowhere_leaves_the_order_and_it_is_said(engine: Engine, ranked: Rank) -> None:
-    def nowhere(_: str) -> Reranker:
+    def nowhere() -> Reranker:
         raise BackendError("Reranker 'x' is nowhere.", help="Give another.")
 
     retrievers = replace(engine.retrievers(), reranker=nowhere)
@@ -190,26 +285,68 @@ def test_a_reranker_that_is_nowhere_leaves_the_order_and_it_is_said(engine: Engi
     assert found.warnings == ("Not reranked: Reranker 'x' is nowhere. Give another.",)
 
 
-def test_a_reranker_for_english_is_asked_neither_in_nor_about_german(
-    ranked: Rank, place_of: Callable[[int], str]
-) -> None:
-    question = "Wer füllt die Sandsäcke am Rathaus?"
-    reader = ByHand(len, languages=frozenset({"en"}))
-    german = ranked(question, language="de", reranker=reader)
-    assert reader.scored == []
-    assert german.keys.tolist() == ranked(question, language="de").keys.tolist()
-    assert german.warnings == (), "it was never to be asked"
+def breaks_off(text: str) -> float:
+    raise BackendError("Reranker by hand broke off.")
 
-    english = ranked("Who fills Sandsäcke at the Rathaus?", reranker=reader)
-    assert reader.scored
-    assert not any("Sandsäcke" in text for text in reader.scored)
-    assert "Merkblatt" in {place_of(key) for key in english.keys.tolist()} - {place_of(key) for key in english.reranked}
+
+def dies(text: str) -> float:
+    raise RuntimeError("Infer Request is busy")
+
+
+def gives_nothing(text: str) -> float:
+    return float("nan")
+
+
+@pytest.mark.parametrize(
+    ("of", "why"),
+    [
+        (breaks_off, "Reranker by hand broke off."),
+        (dies, "Infer Request is busy"),
+        (gives_nothing, "by hand did not give one number for each of 4 passages."),
+    ],
+)
+def test_where_a_cross_encoder_fails_the_reader_orders_and_it_is_said(
+    ranked: Rank, of: Callable[[str], float], why: str
+) -> None:
+    reader = ReadingByHand(reads_reports)
+    found = ranked(SANDBAGS, reranker=ByHand(of), reader=reader, rerank_weight=0.9)
+    assert found.keys.tolist() == ranked(SANDBAGS, reader=reader, rerank_weight=0.9).keys.tolist()
+    assert found.warnings == (f"Not reranked: {why}",)
+    alone = ranked(SANDBAGS, reranker=ByHand(of), rerank_weight=0.9)
+    assert alone.keys.tolist() == ranked(SANDBAGS).keys.tolist()
+    assert alone.warnings == (f"Not reranked: {why}",)
+
+
+@pytest.mark.parametrize(("of", "why"), [(breaks_off, "Reranker by hand broke off."), (dies, "Infer Request is busy")])
+def test_where_the_reader_fails_the_order_stays_and_it_is_said(
+    ranked: Rank, of: Callable[[str], float], why: str
+) -> None:
+    said = (f"The passages were not read closely: {why}",)
+    found = ranked(SANDBAGS, reader=ReadingByHand(of))
+    assert (found.keys.tolist(), found.readings) == (ranked(SANDBAGS).keys.tolist(), {})
+    assert found.warnings == said
+    crossing = ByHand(reads_reports)
+    crossed = ranked(SANDBAGS, reranker=crossing, reader=ReadingByHand(of), rerank_weight=0.9)
+    assert crossed.keys.tolist() == ranked(SANDBAGS, reranker=crossing, rerank_weight=0.9).keys.tolist()
+    assert crossed.warnings == said
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_passages_in_every_language_are_read_whatever_the_questions_is(
+    ranked: Rank, place_of: Callable[[int], str], language: str
+) -> None:
+    question = "Who fills Sandsäcke at the Rathaus? Wer füllt die Sandsäcke?"
+    for models in ({"reader": ReadingByHand(len)}, {"reranker": ByHand(len)}):
+        found = ranked(question, language=language, **models)
+        assert {"Merkblatt", "Notice of May"} <= {place_of(key) for key in found.reranked}
 
 
 def test_the_paper_recipe_asks_neither_an_index_nor_a_reranker(ranked: Rank) -> None:
-    reader = ByHand(reads_reports)
-    found = ranked("Where do volunteers stack the sandbags, freeboard, Article 3?", reranker=reader, profile="paper")
-    assert (reader.scored, found.listed, found.provenance, found.reranked) == ([], {}, {}, {})
+    question = "Where do volunteers stack the sandbags, freeboard, Article 3?"
+    crossing, reader = ByHand(reads_reports), ReadingByHand(reads_reports)
+    found = ranked(question, reranker=crossing, reader=reader, profile="paper")
+    assert crossing.scored == reader.scored == []
+    assert (found.listed, found.provenance, found.reranked, found.readings) == ({}, {}, {}, {})
 
 
 def test_without_the_encoder_what_is_named_still_leads(engine: Engine, place_of: Callable[[int], str]) -> None:
@@ -244,17 +381,15 @@ def test_every_ranking_keeps_to_the_filter_and_descends_with_each_child_once(
 ) -> None:
     plan = QueryPlan(question, language, (question or "dyke",), keywords=("Act",))
     allowed = frozenset(chosen) if filtered else None
-    found = rank(plan, allowed, engine.collection.view(), engine.retrievers(), engine.retrieval(**changes))
+    reader = ReadingByHand(len)
+    asked = replace(engine.retrievers(), reranker=lambda: reader, reader=lambda: reader, rerank_depth=lambda _: 20)
+    found = rank(plan, allowed, engine.collection.view(), asked, engine.retrieval(**changes))
     keys, scores = found.keys.tolist(), found.scores.tolist()
     assert len(set(keys)) == len(keys) == len(scores) == len(found.owners) == len(found.cosines)
     assert scores == sorted(scores, reverse=True)
     assert np.isfinite(scores).all()
     assert allowed is None or set(found.owners.tolist()) <= allowed
     assert found.listed.keys() <= set(keys)
+    assert found.readings.keys() <= set(keys)
+    assert len(found.readings) == len(reader.scored) <= READ
     assert found.warnings == ()
-
-
-def test_a_reader_that_reranks_counts_less_than_a_cross_encoder(order: Callable[..., list[str]]) -> None:
-    settings = {"rerank_weight": 0.9, "reader_rerank_weight": 0.1}
-    assert order(SANDBAGS, reranker=ByHand(reads_reports), **settings)[0] == "Report"
-    assert order(SANDBAGS, reranker=ReadingByHand(reads_reports), **settings)[0] == "Notice of May"

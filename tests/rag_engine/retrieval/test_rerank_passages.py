@@ -1,4 +1,4 @@
-"""Reranking: the mix of two scores, how deep, and what is said when the reranker does not do its part."""
+"""Reading of the best passages: the mix of two scores, how deep, which part, and failures."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Scores
-from rag_engine.retrieval.rerank_passages import Reranked, affordable_depth, interpolate, rerank
-from rag_engine.retrieval.tuning import RERANK_DEPTH
+from rag_engine.retrieval.rerank_passages import affordable_depth, read_scores, read_window, read_windows, rerank
+from rag_engine.retrieval.tuning import RERANK_DEPTH, WINDOW
+from rag_engine.types.passage import NearSentence, PassageReading
 
 
 @dataclass
@@ -22,7 +22,6 @@ class Reader:
     of: Callable[[str], float]
     name: str = "reader"
     execution: str = "by hand"
-    languages: frozenset[str] | None = None
     batches: list[list[str]] = field(default_factory=list)
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
@@ -31,70 +30,36 @@ class Reader:
 
 
 TEXTS = ["first", "second", "third, which answers"]
-SCORES = [0.9, 0.8, 0.5]
 
 
 def answers(text: str) -> float:
     return 1.0 if "answers" in text else 0.0
 
 
-def order(found: Reranked) -> list[int]:
-    return sorted(range(len(found.scores)), key=lambda place: -found.scores[place])
-
-
-def ranking(count: int) -> tuple[list[str], list[float]]:
-    return [f"passage {n}" for n in range(count)], [1 - n / (count + 1) for n in range(count)]
-
-
-@given(
-    st.lists(st.tuples(st.floats(-5, 5), st.floats(-50, 50)), min_size=1, max_size=RERANK_DEPTH),
-    st.floats(0, 1),
-)
+@given(st.lists(st.tuples(st.floats(-5, 5), st.floats(-50, 50)), min_size=1, max_size=RERANK_DEPTH), st.floats(0, 1))
 def test_the_scores_of_the_mix_stay_in_their_range(pairs: list[tuple[float, float]], weight: float) -> None:
-    pairs.sort(key=lambda pair: -pair[0])
-    scores, read = [pair[0] for pair in pairs], {f"text {n}": pair[1] for n, pair in enumerate(pairs)}
-    found = rerank("q", list(read), scores, Reader(read.__getitem__), weight=weight)
-    assert found.warning == ""
-    assert min(scores) - 1e-9 <= min(found.scores) <= max(found.scores) <= max(scores) + 1e-9
+    scores, read = np.array(pairs).T
+    mixed = rerank(scores, read, weight)
+    assert scores.min() - 1e-9 <= mixed.min() <= mixed.max() <= scores.max() + 1e-9
 
 
-@given(st.lists(st.floats(-5, 5), min_size=2, max_size=RERANK_DEPTH, unique=True))
-def test_a_reranker_of_the_same_opinion_changes_nothing(scores: list[float]) -> None:
-    scores.sort(reverse=True)
-    texts = [str(score) for score in scores]
-    assert order(rerank("q", texts, scores, Reader(float), weight=0.5)) == list(range(len(scores)))
+@given(st.lists(st.integers(-500, 500), min_size=2, max_size=RERANK_DEPTH, unique=True), st.floats(0, 1))
+def test_a_reranker_of_the_same_opinion_changes_nothing(numbers: list[int], weight: float) -> None:
+    scores = np.array(numbers) / 100
+    assert rerank(scores, scores, weight) == pytest.approx(scores)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9), st.floats(0.01, 100), st.floats(-100, 100))
 def test_the_mix_does_not_depend_on_the_unit_of_a_score(read: list[float], unit: float, zero: float) -> None:
     scores, told = np.linspace(1, 0, len(read)), np.round(read, 3)
-    mixed = interpolate(scores, told, 0.3)
-    assert interpolate(scores, told * unit + zero, 0.3) == pytest.approx(mixed, abs=1e-6)
+    mixed = rerank(scores, told, 0.3)
+    assert rerank(scores, told * unit + zero, 0.3) == pytest.approx(mixed, abs=1e-6)
 
 
-def test_only_the_first_twenty_are_read_and_nothing_from_behind_them_rises() -> None:
-    texts, scores = ranking(30)
-    reader = Reader(lambda text: float(text.split()[1]))
-    found = rerank("q", texts, scores, reader, weight=1.0)
-    assert {text for batch in reader.batches for text in batch} == set(texts[:RERANK_DEPTH])
-    assert order(found) == [*reversed(range(RERANK_DEPTH)), *range(RERANK_DEPTH, 30)]
-    assert found.scores[RERANK_DEPTH:] == tuple(scores[RERANK_DEPTH:])
-
-
-def test_passages_in_a_language_it_does_not_know_are_not_read_and_keep_their_scores() -> None:
-    reader = Reader(answers)
-    found = rerank("q", TEXTS, SCORES, reader, weight=1.0, readable=[True, False, True])
-    assert reader.batches == [["third, which answers", "first"]]
-    assert order(found) == [2, 1, 0]
-    assert found.scores == pytest.approx((0.5, 0.8, 0.9))
-
-
-@pytest.mark.parametrize("count", [0, 1])
-def test_what_cannot_change_is_not_read(count: int) -> None:
-    reader = Reader(answers)
-    assert rerank("q", TEXTS[:count], SCORES[:count], reader, weight=0.5).scores == tuple(SCORES[:count])
-    assert rerank("q", TEXTS, SCORES, reader, weight=0.0).scores == tuple(SCORES)
-    assert reader.batches == []
+def test_without_weight_the_scores_stay_and_with_the_whole_the_reading_alone_orders() -> None:
+    scores, read = np.array([0.9, 0.8, 0.5]), np.array([0.0, 1.0, 2.0])
+    assert rerank(scores, read, 0.0) == pytest.approx(scores)
+    assert rerank(scores, read, 1.0) == pytest.approx([0.5, 0.7, 0.9])
 
 
 @pytest.mark.parametrize(
@@ -118,51 +83,80 @@ def test_a_machine_that_reads_as_many_as_are_wanted_is_tried_once() -> None:
     assert len(reader.batches) == 1
 
 
-def test_only_the_best_are_read_as_deep_as_is_said() -> None:
-    texts, scores = ranking(20)
-    reader = Reader(lambda text: float(text.split()[1]))
-    found = rerank("q", texts, scores, reader, weight=1.0, depth=6)
-    assert order(found) == [5, 4, 3, 2, 1, 0, *range(6, 20)]
-    assert order(rerank("q", texts, scores, reader, weight=1.0, depth=0)) == list(range(20))
+def test_scores_come_in_the_order_of_the_texts_though_texts_of_one_length_are_read_together() -> None:
+    reader = Reader(lambda text: float(len(text)))
+    texts = ["ccc", "a", "eeeee", "dddd", "bb"]
+    assert read_scores("q", texts, reader).tolist() == [3.0, 1.0, 5.0, 4.0, 2.0]
+    assert reader.batches == [["eeeee", "dddd", "ccc", "bb"], ["a"]]
 
 
-def breaks_off(text: str) -> float:
-    raise BackendError("Reranker reader broke off.")
-
-
-def dies(text: str) -> float:
-    raise RuntimeError("Infer Request is busy")
-
-
-def shapeless(query: str, texts: Sequence[str]) -> Scores:
-    return np.zeros((len(texts), 2), dtype=np.float32)
-
-
-@pytest.mark.parametrize(
-    ("of", "why"),
-    [
-        (breaks_off, "Reranker reader broke off."),
-        (dies, "Infer Request is busy"),
-        (lambda _: float("nan"), "reader did not give one number for each of 3 passages."),
-        (lambda _: float("inf"), "reader did not give one number for each of 3 passages."),
-    ],
-)
-def test_the_ranking_stays_and_says_why_when_the_reranker_fails(of: Callable[[str], float], why: str) -> None:
-    found = rerank("q", TEXTS, SCORES, Reader(of), weight=0.5)
-    assert order(found) == [0, 1, 2]
-    assert found.scores == tuple(SCORES)
-    assert found.warning == f"Not reranked: {why}"
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_scores_that_are_no_numbers_are_not_used(number: float) -> None:
+    with pytest.raises(RuntimeError, match="reader did not give one number for each of 3 passages"):
+        read_scores("q", TEXTS, Reader(lambda _: number))
 
 
 def test_scores_of_another_shape_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     reader = Reader(answers)
-    monkeypatch.setattr(reader, "score", shapeless)
-    found = rerank("q", TEXTS, SCORES, reader, weight=0.5)
-    assert order(found) == [0, 1, 2]
-    assert "one number for each of 3" in found.warning
+    monkeypatch.setattr(reader, "score", lambda _, texts: np.zeros((len(texts), 2), dtype=np.float32))
+    with pytest.raises(RuntimeError, match="one number for each of 3"):
+        read_scores("q", TEXTS, reader)
 
 
-@pytest.mark.parametrize("weight", [-0.1, 1.1, float("nan")])
-def test_a_weight_that_is_no_share_is_refused(weight: float) -> None:
-    with pytest.raises(InputError, match="weight"):
-        rerank("q", TEXTS, SCORES, Reader(answers), weight=weight)
+# Where the passage begins in its document.
+BEGIN = 5000
+FILLER = "Hall number {n} of the market is let to a trader for a year. "
+SIREN = "The siren on the roof of the mill warns the village. "
+
+
+def near(text: str, sentence: str, nearness: float = 1.0) -> NearSentence:
+    start = BEGIN + text.index(sentence)
+    return NearSentence(start, start + len(sentence), nearness)
+
+
+@pytest.mark.parametrize("before", [0, 3, 20, 39, 40])
+def test_of_a_long_passage_what_stands_around_its_nearest_sentence_is_read(before: int) -> None:
+    others = [FILLER.format(n=n) for n in range(40)]
+    text = "".join([*others[:before], SIREN, *others[before:]])
+    sentences = (near(text, others[7].strip(), 0.5), near(text, SIREN.strip(), 2.0), near(text, others[30].strip()))
+    start, end = read_window(text, BEGIN, sentences)
+    assert SIREN.strip() in text[start:end]
+    assert WINDOW / 2 <= end - start <= WINDOW
+    # Words are not cut.
+    assert start == 0 or text[start - 1] == " "
+    assert end == len(text) or text[end] == " "
+
+
+def test_a_short_passage_is_read_whole_and_a_long_one_that_nothing_compared_from_its_beginning() -> None:
+    assert read_window(SIREN, BEGIN, (near(SIREN, "roof"),)) == (0, len(SIREN))
+    assert read_window(SIREN, BEGIN, ()) == (0, len(SIREN))
+    assert read_window(SIREN * 40, BEGIN, ()) == (0, WINDOW)
+
+
+@given(
+    st.text(alphabet="ab \n。", min_size=1, max_size=3 * WINDOW),
+    st.integers(1, 40),
+    st.floats(0, 1),
+    st.integers(1, WINDOW // 2),
+)
+def test_the_nearest_sentence_is_in_what_is_read_whatever_the_text(
+    piece: str, times: int, place: float, length: int
+) -> None:
+    text = piece * times
+    start = int(place * (len(text) - 1))
+    nearest = NearSentence(BEGIN + start, BEGIN + min(start + length, len(text)), 1.0)
+    first, last = read_window(text, BEGIN, (nearest, NearSentence(BEGIN, BEGIN + 1, 0.0)))
+    assert 0 <= first < last <= len(text)
+    assert last - first <= WINDOW
+    assert first <= nearest.start - BEGIN
+    assert nearest.end - BEGIN <= last
+
+
+def test_a_reading_is_told_at_the_places_of_the_document() -> None:
+    class Whole(Reader):
+        def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
+            return [PassageReading(self.of(one), 0.0, ((0, len(one)),), (1.0,), (1.0,)) for one in passages]
+
+    first, second = read_windows("q", [("dyke", 40), ("which answers", 7)], Whole(answers))
+    assert (first.tokens, first.relevance) == (((40, 44),), 0.0)
+    assert (second.tokens, second.relevance) == (((7, 20),), 1.0)

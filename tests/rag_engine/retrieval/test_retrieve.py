@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_engine.engine import Engine
-from rag_engine.models import Models
 from rag_engine.protocols import Embedder
 from rag_engine.retrieval.retrieve import retrieve
+from rag_engine.retrieval.tuning import READ
 from rag_engine.types.evidence import Evidence, QueryPlan
 from rag_engine.types.passage import Hit, IndexListing
-from tests.rag_engine.conftest import CountingEmbedder
-from tests.rag_engine.small_collection import ByHand, Written, indexed
+from tests.rag_engine.conftest import AwayEmbedder, CountingEmbedder, unread
+from tests.rag_engine.small_collection import ReadingByHand, Written, document_of, indexed
 
 SANDBAGS = "Where do volunteers stack the sandbags?"
 FREEBOARD = "Who opens the gate by hand when the lake eats the freeboard?"
@@ -168,15 +168,62 @@ def test_by_meaning_alone_no_keyword_is_claimed(engine: Engine) -> None:
     assert all(hit.sparse_rank is None and hit.bm25 is None for hit in evidence.hits)
 
 
-def test_a_passage_that_the_reranker_did_not_read_claims_no_score_of_it(engine: Engine) -> None:
-    reader = ByHand(len, languages=frozenset({"en"}))
-    config = engine.retrieval(rerank=True, similarity_floor=0.0, top_k=40)
-    plan = QueryPlan("Who fills Sandsäcke at the Rathaus?", "en", ("Who fills Sandsäcke at the Rathaus?",))
-    retrievers = replace(engine.retrievers(), reranker=lambda _: reader)
-    evidence = retrieve(plan, None, engine.collection.view(), retrievers, config)
-    own = {hit.document.metadata.title: hit.reranked for hit in evidence.hits}
-    assert own["Merkblatt"] is None
-    assert own["Report"] == len("".join(text for text in reader.scored if "half had burst" in text))
+def reading(engine: Engine, question: str, reader: ReadingByHand, **changes: object) -> Evidence:
+    """Return what is found for a question where a reader reads."""
+    retrievers = replace(engine.retrievers(), reranker=lambda: reader, reader=lambda: reader, rerank_depth=lambda _: 20)
+    settings = engine.retrieval(**{"rerank": True, "similarity_floor": 0.0, "top_k": 40, **changes})
+    return retrieve(QueryPlan(question, "en", (question,)), None, engine.collection.view(), retrievers, settings)
+
+
+def test_a_passage_that_was_not_read_claims_no_score_and_no_reading(engine: Engine) -> None:
+    reader = ReadingByHand(len)
+    evidence = reading(engine, SANDBAGS, reader)
+    hits = [hit for source in evidence.sources for hit in source.hits]
+    assert evidence.read == len(reader.scored) == READ < len(hits)
+    assert sum(hit.reading is not None for hit in hits) == READ
+    for hit in hits:
+        assert hit.reranked == (None if hit.reading is None else hit.reading.relevance)
+
+
+def test_a_hit_knows_its_sentences_and_its_reading_by_their_places_in_the_document(engine: Engine) -> None:
+    for hit in reading(engine, FREEBOARD, ReadingByHand(len)).hits:
+        text = engine.catalog.text(hit.document.key)
+        assert hit.sentences
+        assert all(hit.start <= one.start < one.end <= hit.end for one in hit.sentences)
+        if hit.reading is not None:
+            [(start, end)] = hit.reading.tokens
+            assert hit.start <= start < end <= hit.end
+            assert text[start:end] in hit.text
+    best = reading(engine, "Who opens the gate by hand?", ReadingByHand(len)).hits[0]
+    nearest = max(best.sentences, key=lambda sentence: sentence.nearness)
+    assert "gate by hand" in engine.catalog.text(best.document.key)[nearest.start : nearest.end]
+
+
+def test_every_hit_knows_its_sentences_where_nothing_is_read_and_none_without_the_encoder(engine: Engine) -> None:
+    assert all(hit.sentences for source in engine.search(FREEBOARD).sources for hit in source.hits)
+    away = replace(engine.retrievers(), embedder=AwayEmbedder)
+    plan, view = QueryPlan(SANDBAGS, "en", (SANDBAGS,)), engine.collection.view()
+    found = retrieve(plan, None, view, away, engine.retrieval())
+    assert found.hits
+    assert not any(hit.sentences for hit in found.hits)
+
+
+def test_a_document_whose_language_was_corrected_is_found_though_its_sentences_were_cut_by_the_former(
+    tmp_path: Path,
+) -> None:
+    text = "Der Deichgraf prüft am 3. Mai jeden Deich und schreibt einen Bericht. Schäden meldet er sofort der Behörde."
+    config = unread(tmp_path / "workspace")
+    engine = Engine(replace(config, chunking=replace(config.chunking, header=False)), embedder=CountingEmbedder())
+    with engine.indexer() as indexer:
+        indexer.add(document_of(Written("Deichordnung", (text,), "en")), "the ordinance")
+        indexer.finish()
+        [record] = engine.collection.documents()
+        indexer.redescribe(record, replace(record.metadata, language="de"), "corrected")
+        indexer.finish()
+    [hit] = engine.search("Wer prüft jeden Deich?").hits
+    engine.close()
+    assert hit.document.metadata.language == "de"
+    assert [(one.start, one.end) for one in hit.sentences] == [(hit.start, hit.end)]
 
 
 def test_a_document_erased_at_this_moment_is_passed_over_without_an_error(tmp_path: Path) -> None:
@@ -217,7 +264,8 @@ def test_no_source_leaves_the_filter_and_each_passage_is_there_once(
         profile=profile, retrievers=retrievers, mmr_lambda=0.5 if mmr else None, top_k=top_k, similarity_floor=0.0,
         rerank=True,
     )  # fmt: skip
-    asked = replace(engine.retrievers(), reranker=lambda _: ByHand(len))
+    reader = ReadingByHand(len)
+    asked = replace(engine.retrievers(), reranker=lambda: reader, reader=lambda: reader)
     plan = QueryPlan(question, "en", (question,))
     evidence = retrieve(plan, frozenset(allowed), engine.collection.view(), asked, config)
     assert {source.document.key for source in evidence.sources} <= allowed
@@ -255,21 +303,18 @@ def test_the_translation_of_the_best_passage_is_found_next_to_it(
 
 
 @pytest.mark.parametrize(
-    ("question", "languages"),
+    "question",
     [
-        ("Who decides on moving patients out of a hospital?", {"en"}),
-        ("Wer entscheidet, ob Kranke aus einem Krankenhaus verlegt werden?", {"en", "de"}),
+        "Who decides on moving patients out of a hospital?",
+        "Wer entscheidet, ob Kranke aus einem Krankenhaus verlegt werden?",
     ],
 )
-def test_the_packaged_reranker_reads_what_is_english_and_the_reader_every_language(
-    understanding: Engine, question: str, languages: set[str]
-) -> None:
+def test_the_packaged_reader_reads_passages_of_every_language(understanding: Engine, question: str) -> None:
     settings = understanding.retrieval(rerank=True, rerank_weight=0.3, similarity_floor=0.0)
-    models = Models(understanding.config)
-    retrievers = replace(understanding.retrievers(), reranker=models.reranker)
-    plan = understanding.plan(question)
-    evidence = retrieve(plan, None, understanding.collection.view(), retrievers, settings)
+    evidence = understanding.search(question, None, settings)
     assert evidence.warnings == ()
     assert titles(evidence)[0] in {"Evacuation decree", "Erlass zur Räumung"}
-    assert {hit.document.metadata.language for hit in evidence.hits} == {"en", "de"}
-    assert {hit.document.metadata.language for hit in evidence.hits if hit.reranked is not None} == languages
+    read = [hit for hit in evidence.hits if hit.reading is not None]
+    assert {hit.document.metadata.language for hit in read} == {"en", "de"}
+    assert evidence.read == len(read)
+    assert all(hit.reranked == hit.reading.relevance for hit in read if hit.reading)

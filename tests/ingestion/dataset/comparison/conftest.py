@@ -15,6 +15,7 @@ from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.messages import Message
 from rag_engine.models import Models
+from rag_engine.protocols import PassageReader
 from rag_engine.types.language_model import Prompt
 from tests.rag_engine.conftest import CountingEmbedder, unread
 
@@ -40,7 +41,6 @@ class WritingModel:
     """A model that writes one sentence, and fails when it is told to; `reading` is called first."""
 
     name = "writing model"
-    quotes_only = False
     context_window = 8192
 
     def __init__(self) -> None:
@@ -62,12 +62,16 @@ class WritingModel:
 
 
 class ModelsByHand(Models):
-    """The models, with the language model of a test, or none."""
+    """The models, with the language model and the reader of a test, or none."""
 
     writing: WritingModel | None = None
+    reading: PassageReader | None = None
 
     def language_model(self) -> tuple[WritingModel | None, Message]:
         return self.writing, Message()
+
+    def reader(self) -> PassageReader | None:
+        return self.reading
 
 
 class ComparingEngine(Engine):

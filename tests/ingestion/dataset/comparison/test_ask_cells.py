@@ -23,9 +23,10 @@ from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.types.run import Progress
 from ingestion.worker import work
 from rag_engine.errors import BackendError
-from tests.ingestion.dataset.comparison.conftest import WritingModel
+from tests.ingestion.dataset.comparison.conftest import ComparingEngine, WritingModel
 from tests.ingestion.left_behind import files_holding, forms
 from tests.present import present
+from tests.rag_engine.small_collection import ReadingByHand
 
 WHO = "Who pays for the heat plan?"
 WHEN = "Who opens the cooling centres?"
@@ -61,13 +62,17 @@ def test_a_country_is_answered_from_its_own_documents_with_the_place_of_its_quot
     )
 
 
-def test_how_hard_was_searched_counts_the_passages_of_the_column(context: ActContext) -> None:
+@pytest.mark.parametrize("reader", [ReadingByHand(len), None])
+def test_how_hard_was_searched_counts_the_passages_of_the_column(
+    context: ActContext, engine: ComparingEngine, reader: ReadingByHand | None
+) -> None:
+    engine.models.reading = reader
     begun = begin(context)
     ask(context, begun)
     effort = found(context, begun)[WHO, "Spain"].effort
     children = {one.file: one.children for one in context.engine.collection.documents()}
     assert (effort.documents, effort.passages) == (2, children["spain.md"] + children["both.md"])
-    assert 0 < effort.read <= effort.passages
+    assert 0 < effort.read <= effort.passages if reader else effort.read == 0
 
 
 def test_a_country_that_a_question_names_is_no_reason_to_refuse_another_column(context: ActContext) -> None:

@@ -1,20 +1,25 @@
+"""Quotations in place of an answer: what is chosen, how it is shown, and where it stands."""
+
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import log
 
 import numpy as np
 import pytest
 
 from rag_engine.answer_sentences import CLOSEST, QUOTATIONS_ONLY
 from rag_engine.answering.generation import answer
-from rag_engine.answering.quotations.extractive import ExtractiveAnswerer, Quoting
+from rag_engine.answering.quotations.extractive import choose
 from rag_engine.config import GenerationConfig
-from rag_engine.protocols import PassageReader, Reranker, Scores
-from rag_engine.types.answer import Answer
+from rag_engine.protocols import PassageReader, Scores
+from rag_engine.retrieval.rerank_passages import read_passages
+from rag_engine.storage.sentence_vectors import sentence_places
+from rag_engine.text.sentences import sentence_spans
+from rag_engine.types.answer import QUOTED, Answer
 from rag_engine.types.evidence import Ground
-from rag_engine.types.passage import IndexListing, PassageReading, Source, Tier
+from rag_engine.types.passage import IndexListing, NearSentence, PassageReading, Source, Tier
 from tests.rag_engine.conftest import CountingEmbedder, make_evidence, make_source
-from tests.rag_engine.small_collection import ByHand
 
 Quote = Callable[..., Answer]
 DYKES = (
@@ -34,27 +39,36 @@ LAW = (
 )
 
 
+def compared(source: Source, question: str) -> Source:
+    """Return the source with the nearness of the sentences of its hits to a question."""
+    embedder = CountingEmbedder()
+    [asked] = embedder.encode_queries([question])
+
+    def sentences(text: str, begin: int) -> tuple[NearSentence, ...]:
+        places = sentence_places(text, source.document.metadata.language) or [(0, len(text))]
+        cosines = embedder.encode_passages([text[start:end] for start, end in places]) @ asked
+        near = zip(places, cosines.tolist(), strict=True)
+        return tuple(NearSentence(begin + start, begin + end, cosine) for (start, end), cosine in near)
+
+    return replace(source, hits=tuple(replace(hit, sentences=sentences(hit.text, hit.start)) for hit in source.hits))
+
+
 @pytest.fixture
-def quote(
-    embedder: CountingEmbedder,
-) -> Quote:
+def quote(embedder: CountingEmbedder) -> Quote:
     def run(
         question: str,
         sources: Sequence[Source],
         language: str = "en",
         reader: PassageReader | None = None,
-        reranker: Reranker | None = None,
         ground: Ground = "enough",
     ) -> Answer:
-        evidence = replace(make_evidence(question, sources, language=language), ground=ground)
+        evidence = make_evidence(question, [compared(source, question) for source in sources], language=language)
+        evidence = replace(evidence if reader is None else read_passages(evidence, reader), ground=ground)
         *_, last = answer(
-            evidence,
-            ExtractiveAnswerer(embedder, reader, reranker),
-            embedder=embedder,
-            page_of=lambda document, offset: 1,
-            config=GenerationConfig(),
+            evidence, None, embedder=embedder, page_of=lambda document, offset: 1, config=GenerationConfig()
         )
         assert isinstance(last, Answer)
+        assert last.generator == QUOTED
         return last
 
     return run
@@ -119,9 +133,9 @@ def test_blanks_do_not_hide_a_planted_citation(
     assert {citation.n for citation in result.citations if "dyke" in citation.quote} == {1}
 
 
-def test_few_sentences_are_encoded_however_much_was_found(quote: Quote, embedder: CountingEmbedder) -> None:
-    quote("How often is a dyke inspected?", [make_source(n, (LAW + " ") * 20) for n in range(1, 21)])
-    assert embedder.encoded <= 33
+def test_nothing_is_encoded_to_quote(quote: Quote, embedder: CountingEmbedder) -> None:
+    assert quotations(quote("How often is a dyke inspected?", [make_source(1, LAW)]))
+    assert embedder.encoded == 0
 
 
 def test_a_sentence_that_shares_the_words_is_compared_however_late_it_comes(quote: Quote) -> None:
@@ -141,7 +155,6 @@ class FindingReader:
     """Finds the same words wherever they are, and nothing elsewhere."""
 
     name = execution = "finding"
-    languages: frozenset[str] | None = None
 
     def __init__(self, words: str) -> None:
         self._words = words
@@ -206,48 +219,54 @@ def test_what_an_index_leads_to_is_quoted_where_it_answers_best_however_late_it_
     assert result.evidence.sources[-1].n == 1
 
 
-def test_a_reranker_that_breaks_off_is_reported_and_the_quotations_stay(quote: Quote) -> None:
-    question, sources = "How often is a dyke inspected?", [make_source(1, DYKES), make_source(2, LAW)]
-    broken = quote(question, sources, reranker=ByHand(lambda _: float("nan")))
-    assert quotations(broken) == quotations(quote(question, sources))
-    assert [one for one in broken.warnings if one.startswith("Not reranked: by hand")]
+def test_without_a_reader_what_is_nearest_and_shares_words_comes_first_and_nothing_is_bold(quote: Quote) -> None:
+    result = quote("How often is a dyke inspected?", [make_source(1, DYKES)])
+    assert quotations(result)[0][0] == "The water authority inspects every dyke twice a year."
+    assert "**" not in result.text
 
 
-def test_what_a_reranker_finds_best_is_quoted_where_it_knows_the_language(
-    quote: Quote, embedder: CountingEmbedder
-) -> None:
-    question, sources = "How often is a dyke inspected?", [make_source(1, f"Every dyke is inspected in May. {LUNCH}")]
-    plain = quotations(quote(question, sources))
-    assert plain[0][0] != LUNCH
-    hungry = ByHand(lambda text: 99.0 * (text == LUNCH))
-    sharing = ExtractiveAnswerer(embedder, reranker=hungry, quoting=Quoting(reranker=0.9))
-    assert sharing.choose(question, sources, "en").quotations[0].text == LUNCH
-    german = ByHand(lambda text: 99.0 * (text == LUNCH), frozenset({"de"}))
-    assert quotations(quote(question, sources, reranker=german)) == plain
-
-
-def test_a_row_is_found_by_the_caption_of_its_table(
-    quote: Quote,
-) -> None:
-    table = (
-        "Table 3. Breaches of dykes by district\n\n"
-        "District: North; Total: 17; Repaired: 12\n\n"
-        "District: South; Total: 4; Repaired: 4"
+def test_of_sentences_that_share_no_word_the_nearest_is_quoted() -> None:
+    text = f"Every gate is closed in March. {LUNCH} The keeper writes a report on it."
+    [found] = make_source(1, text).hits
+    sentences = tuple(
+        NearSentence(1000 + start, 1000 + end, float(text[start:end] == LUNCH))
+        for start, end in sentence_places(text, "en")
     )
-    read = ByHand(lambda text: float("Breaches" in text and "South" in text))
-    first, *_ = quotations(quote("How many breaches?", [make_source(1, table), make_source(2, LAW)], reranker=read))
-    assert first == ("District: South; Total: 4; Repaired: 4", "1")
+    source = replace(make_source(1, text), hits=(replace(found, sentences=sentences),))
+    assert choose("Kto je obed?", "sk", [source])[0].text == LUNCH
 
 
-def test_a_sentence_is_read_under_its_heading(
-    quote: Quote,
-) -> None:
-    named = replace(make_source(1, "The assembly elects twelve members for a term of two years."), headings=("Board",))
-    other = replace(make_source(2, "The meeting elects twenty members for a term of ten years."), headings=("Court",))
-    for heading, quoted in (("Board", "assembly"), ("Court", "meeting")):
-        read = ByHand(lambda text, heading=heading: float(text.startswith(heading)))  # type: ignore[misc]
-        first, *_ = quotations(quote("Who elects the members?", [named, other], reranker=read))
-        assert quoted in first[0]
+def test_without_the_encoder_shared_words_choose() -> None:
+    chosen = choose("How often is a dyke inspected?", "en", [make_source(1, LUNCH), make_source(2, LAW)])
+    assert chosen[0].text == "Every dyke shall be subject to an inspection by the district twice in each year."
+
+
+def test_a_passage_that_was_not_read_is_quoted_beside_one_that_was_read_in_vain(quote: Quote) -> None:
+    question = "How often is a dyke inspected?"
+    evidence = make_evidence(question, [compared(make_source(n, text), question) for n, text in ((1, LUNCH), (2, LAW))])
+    [read] = read_passages(replace(evidence, sources=evidence.sources[:1]), FindingReader("nothing of it")).sources
+    chosen = choose(question, "en", [read, evidence.sources[1]])
+    assert (chosen[0].source.n, chosen[0].answer) == (2, None)
+
+
+def test_what_is_outside_the_part_that_was_read_is_quoted_by_likeness() -> None:
+    question = "How often is a dyke inspected?"
+    source = compared(make_source(1, f"{LUNCH} {LAW}"), question)
+    [hit] = source.hits
+    reading = FindingReader("no words")._read(LUNCH).moved(hit.start)
+    chosen = choose(question, "en", [replace(source, hits=(replace(hit, reading=reading),))])
+    assert "inspection" in chosen[0].text
+    assert chosen[0].answer is None
+
+
+def test_a_row_is_found_by_the_caption_of_its_table(quote: Quote) -> None:
+    rows = "District: North; Total: 17; Repaired: 12\n\nDistrict: South; Total: 4; Repaired: 4"
+    other = "District: North; Total: 31; Repaired: 2\n\nDistrict: South; Total: 9; Repaired: 9"
+    gates, breaches = f"Table 2. Gates by district\n\n{other}", f"Table 3. Breaches of dykes by district\n\n{rows}"
+    for question, row in (("breaches of dykes", "Total: 4"), ("gates", "Total: 9")):
+        asked = f"How many {question} are there in the South?"
+        first, *_ = quotations(quote(asked, [make_source(1, gates), make_source(2, breaches)]))
+        assert row in first[0]
 
 
 def test_sources_are_numbered_in_the_order_in_which_they_are_quoted_and_stay_ranked_as_they_were(quote: Quote) -> None:
@@ -284,14 +303,11 @@ def test_weak_passages_do_not_fill_up_where_another_is_likely_to_answer(quote: Q
     assert len(quotations(quote(question, [rated(good, "weak"), weak], ground="doubtful"))) == 3
 
 
-@pytest.mark.parametrize(("other", "first"), [(1.0, "Deich"), (0.98, "Deich"), (0.5, "dyke")])
-def test_of_two_quotations_about_as_good_that_in_the_questions_language_comes_first(
-    embedder: CountingEmbedder, other: float, first: str
-) -> None:
-    english = make_source(1, "The water authority inspects every dyke twice a year. Lunch is served in the garden.")
-    german = make_source(2, "Die Wasserbehörde prüft jeden Deich zweimal im Jahr.", language="de")
-    reads = ByHand(lambda text: other if "Deich" in text else float("dyke" in text))
-    answerer = ExtractiveAnswerer(embedder, reranker=reads, quoting=Quoting(reranker=1.0))
-    chosen = answerer.choose("Wie oft wird ein Deich geprüft?", [english, german], "de").quotations
-    assert first in chosen[0].text
-    assert {one.source.n for one in chosen} == {1, 2}
+def surely(source: Source, sure: Callable[[str], float]) -> Source:
+    """Return the source as if a reader had found each of its sentences to answer with this chance, 0 to 1."""
+    spans = sentence_spans(source.text, source.document.metadata.language)
+    chances = [0.01 + 0.98 * sure(source.text[start:end]) for start, end in spans]
+    tokens = tuple((source.start + start, source.start + end) for start, end in spans)
+    logits = tuple(4 * log(chance / (1 - chance)) for chance in chances)
+    reading = PassageReading(0.0, 0.0, tokens, logits, (0.0,) * len(tokens))
+    return replace(source, hits=tuple(replace(hit, reading=reading) for hit in source.hits))

@@ -14,18 +14,23 @@ from safetensors.numpy import load_file
 
 from rag_engine.backends.encoder.load import (
     CHECK_TEXTS,
+    ENCODER,
     PACKAGED_CHECK,
+    Encoder,
     load_encoder,
     locate,
     open_sentence_transformer,
+    query_map,
     torch_vectors,
     unpacked_folder,
 )
 from rag_engine.backends.encoder.packaged_e5 import packaged_file, packaged_words
 from rag_engine.backends.exported_model import batches
+from rag_engine.backends.load_model import load_model
 from rag_engine.backends.model_export import build_once
 from rag_engine.backends.reader.load import load_reader
 from rag_engine.backends.tokenizer import room_for
+from rag_engine.calibration import read_pairs
 from rag_engine.config import cache_folder
 from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Embedder
@@ -130,6 +135,56 @@ def test_questions_and_passages_get_their_prefixes(encoder: Embedder) -> None:
     assert encoder.prefixes == ("query: ", "passage: ")
     passage, query = encoder.encode_passages(["flood"])[0], encoder.encode_queries(["flood"])[0]
     assert float(passage @ query) < 0.99
+
+
+@pytest.fixture(scope="session")
+def bare_encoder() -> Embedder:
+    """Return the packaged encoder without the map of its questions."""
+    return Encoder(load_model(ENCODER, locate("multilingual-e5-small"), "auto", None))
+
+
+def test_a_german_question_comes_nearer_to_its_english_passage_than_to_german_ones_on_the_subject(
+    encoder: Embedder, bare_encoder: Embedder
+) -> None:
+    question = "Wie oft müssen die Karten der Hochwassergefahr überprüft werden?"
+    answer = "Flood hazard maps shall be reviewed every six years and updated if necessary."
+    others = [
+        "Die Gemeinden warnen die Bevölkerung vor Hochwasser durch Sirenen und im Rundfunk.",
+        "Bei Hochwasser werden Brücken gesperrt und Keller leergepumpt.",
+    ]
+
+    def lead(asked: Embedder) -> float:
+        cosines = asked.encode_passages([answer, *others]) @ asked.encode_queries([question])[0]
+        return float(cosines[0] - cosines[1:].max())
+
+    assert lead(encoder) > lead(bare_encoder) + 0.01
+
+
+def test_questions_across_languages_find_more_of_their_passages_with_the_map(
+    encoder: Embedder, bare_encoder: Embedder
+) -> None:
+    pairs = read_pairs()
+    passages = encoder.encode_passages([pair.passage for pair in pairs])
+    across = [row for row, pair in enumerate(pairs) if pair.question_language != pair.passage_language]
+
+    def lead(asked: Embedder) -> float:
+        """Return by how many standard deviations a passage is nearer than those of another question."""
+        cosines = asked.encode_queries([pairs[row].question for row in across]) @ passages.T
+        own = cosines[range(len(across)), across]
+        return float(np.mean((own - cosines.mean(axis=1)) / cosines.std(axis=1)))
+
+    assert lead(encoder) > lead(bare_encoder) + 0.1
+
+
+def test_passages_keep_their_vectors_and_other_encoders_their_questions(
+    encoder: Embedder, bare_encoder: Embedder, tmp_path: Path
+) -> None:
+    assert np.allclose(encoder.encode_passages(TRANSLATIONS), bare_encoder.encode_passages(TRANSLATIONS), atol=1e-5)
+    folder, cache = tiny_model(tmp_path, "mean"), tmp_path / "cache"
+    theirs = Encoder(load_model(ENCODER, locate(str(folder)), "auto", cache))
+    mapped = load_encoder(str(folder), cache=cache)
+    assert np.array_equal(mapped.encode_queries(["flood plans"]), theirs.encode_queries(["flood plans"]))
+    assert query_map("multilingual-e5-small@0123456789ab") is None, "weights of a user under the same name"
 
 
 def test_count_tokens_counts_beyond_what_the_model_reads(encoder: Embedder, torch_encoder: Embedder) -> None:

@@ -28,7 +28,6 @@ class WrittenJudge:
     """A model that replies with its lists by name, in order; a missing one is a failure."""
 
     name = "written/judge"
-    quotes_only = False
     context_window = 100_000
 
     def __init__(self, **replies: Sequence[Sequence[object]]) -> None:
