@@ -327,9 +327,9 @@ def _passage(
 ) -> Source:
     similarity = view.manifest.calibration.similarity(cosine, languages_of(entry.language, document.metadata.language))
     hit = hit_of(record, document, cosine=cosine, similarity=similarity)
-    hit = replace(hit, dense_rank=n, fused=cosine, sentences=near)
+    hit = replace(hit, dense_rank=n, fused=cosine)
     # The child itself, not its parent: an entry is about few sentences.
-    return hit_source(n, hit)
+    return replace(hit_source(n, hit), sentences=near)
 
 
 def _context(n: int, entry: ListedEntry, place: EntryPlace, text: str, nearness: float) -> Source:
@@ -346,9 +346,9 @@ def _context(n: int, entry: ListedEntry, place: EntryPlace, text: str, nearness:
         cosine=0.0,
         similarity=0.0,
         indexed_under=(IndexListing(entry.name, place.page, glossary=place.glossary).explanation,),
-        sentences=(NearSentence(place.start, place.end, nearness),),
     )
-    return replace(hit_source(n, hit), index_context=True)
+    sentences = (NearSentence(place.start, place.end, nearness),)
+    return replace(hit_source(n, hit), index_context=True, sentences=sentences)
 
 
 def holds(source: Source, place: EntryPlace) -> bool:

@@ -21,7 +21,7 @@ from rag_engine.retrieval.book_index_boost import IndexMatches, Listed, match_in
 from rag_engine.retrieval.diversity import Floats, mmr, with_siblings
 from rag_engine.retrieval.fuse_ranks import POOL, PROFILES, PROVENANCE, Profile
 from rag_engine.retrieval.named_sections import NamedSections, find_named
-from rag_engine.retrieval.rerank_passages import read_scores, read_window, read_windows, rerank
+from rag_engine.retrieval.rerank_passages import read_scores, read_windows, rerank
 from rag_engine.retrieval.scores import (
     CandidatePool,
     column,
@@ -45,7 +45,7 @@ from rag_engine.storage.catalog import ChildRecord
 from rag_engine.storage.cross_references import references
 from rag_engine.storage.snapshot import CollectionView, Snapshot
 from rag_engine.types.evidence import AbsentSection, QueryPlan
-from rag_engine.types.passage import NearSentence, PassageReading
+from rag_engine.types.passage import PassageReading
 
 
 def rank(
@@ -243,7 +243,11 @@ def _reranked(
     retrievers: Retrievers,
     config: RetrievalConfig,
 ) -> Ranked:
-    """Return the order after a reranker and a reader have read the best, with a warning if one failed."""
+    """Return the order after a cross-encoder or the reader has read the best; a warning if one failed.
+
+    After a cross-encoder the reader changes no order. A document that is asked by itself is read to its end, others
+    around their nearest sentences.
+    """
     try:
         reranker = retrievers.reranker()
         if reranker is not None and not isinstance(reranker, PassageReader):
@@ -255,41 +259,23 @@ def _reranked(
     except (SextantError, RuntimeError) as error:
         ranked = replace(ranked, warnings=(Message("Not reranked: {error}", error=error),))
     try:
-        return _read(plan, ranked, allowed, view, retrievers, config)
+        reader = retrievers.reader()
+        if reader is None:
+            return ranked
+        alone = allowed is not None and len(allowed) == 1
+        depth = READ_WHOLE if alone else READ_AFTER if ranked.reranked else min(READ, retrievers.rerank_depth(reader))
+        best = _records(ranked, depth, view)
+        near = near_sentences(ranked.found.of_question(), plan.language, best, view)
+        texts = [(record.parent.start + record.start, record.text, near.get(record.key, ())) for record in best]
+        found = read_windows(plan.question, texts, reader, whole=alone)
     except (SextantError, RuntimeError) as error:
         warning = Message("The passages were not read closely: {error}", error=error)
         return replace(ranked, warnings=(*ranked.warnings, warning))
-
-
-def _read(
-    plan: QueryPlan,
-    ranked: Ranked,
-    allowed: Collection[int] | None,
-    view: CollectionView,
-    retrievers: Retrievers,
-    config: RetrievalConfig,
-) -> Ranked:
-    """Return the readings of the best, and the order by them, unless a cross-encoder has reordered them.
-
-    A document that is asked by itself is read to its end, others around their nearest sentences.
-    """
-    reader = retrievers.reader()
-    if reader is None:
-        return ranked
-    alone = allowed is not None and len(allowed) == 1
-    depth = READ_WHOLE if alone else READ_AFTER if ranked.reranked else min(READ, retrievers.rerank_depth(reader))
-    best = _records(ranked, depth, view)
-    sentences = near_sentences(ranked.found.of_question(), plan.language, best, view)
-    windows = []
-    for record in best:
-        begin = record.parent.start + record.start
-        start, end = (0, len(record.text)) if alone else read_window(record.text, begin, sentences.get(record.key, ()))
-        windows.append((record.text[start:end], begin + start))
-    read = dict(zip((record.key for record in best), read_windows(plan.question, windows, reader), strict=True))
-    ranked = replace(ranked, sentences=sentences, readings=read)
+    readings = {record.key: reading for record, reading in zip(best, found, strict=True)}
+    ranked = replace(ranked, readings=readings)
     if ranked.reranked or len(best) < 2:
         return ranked
-    return _reordered(ranked, {key: one.relevance for key, one in read.items()}, config.weights.rerank_weight)
+    return _reordered(ranked, {key: one.relevance for key, one in readings.items()}, config.weights.rerank_weight)
 
 
 def _reordered(ranked: Ranked, read: Mapping[int, float], weight: float) -> Ranked:
@@ -348,7 +334,7 @@ class Ranked:
     `keys`, `owners` (document keys), `scores` and `cosines` have one entry a child. A score is 1 for the best that the
     retrievers alone found. A cosine is the best over the query variants, 0 without the encoder. `named` are the parents
     of the sections that the question names, which come first. `absent` are sections that it names and that do not
-    exist. `sentences` and `readings` are of the children that were read.
+    exist. `readings` are of the children that were read.
     """
 
     keys: Keys
@@ -362,7 +348,6 @@ class Ranked:
     absent: tuple[AbsentSection, ...] = ()
     provenance: Mapping[int, float] = field(default_factory=dict)
     reranked: Mapping[int, float] = field(default_factory=dict)
-    sentences: Mapping[int, tuple[NearSentence, ...]] = field(default_factory=dict)
     readings: Mapping[int, PassageReading] = field(default_factory=dict)
     warnings: tuple[Message, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)

@@ -75,10 +75,24 @@ def read_window(text: str, begin: int, sentences: Sequence[NearSentence]) -> tup
     return start, end if space < 0 else space
 
 
-def read_windows(question: str, windows: Sequence[tuple[str, int]], reader: PassageReader) -> list[PassageReading]:
-    """Return the reading of texts that each begin at a place of their document, at that document's places."""
-    readings = reader.read(question, [text for text, _ in windows])
-    return [reading.moved(begin) for reading, (_, begin) in zip(readings, windows, strict=True)]
+def read_windows(
+    question: str,
+    passages: Sequence[tuple[int, str, Sequence[NearSentence]]],
+    reader: PassageReader,
+    *,
+    whole: bool = False,
+) -> list[PassageReading]:
+    """Return the readings of passages, each at the places of its document.
+
+    A passage is where it begins in its document, its text and its sentences. All of it is read if `whole`, else what is
+    around its nearest sentence.
+    """
+    windows = []
+    for begin, text, sentences in passages:
+        start, end = (0, len(text)) if whole else read_window(text, begin, sentences)
+        windows.append((begin + start, text[start:end]))
+    readings = reader.read(question, [text for _, text in windows])
+    return [reading.moved(begin) for reading, (begin, _) in zip(readings, windows, strict=True)]
 
 
 def read_passages(evidence: Evidence, reader: PassageReader) -> Evidence:
@@ -87,16 +101,15 @@ def read_passages(evidence: Evidence, reader: PassageReader) -> Evidence:
     These are passages that no search has read: gathered ones, those of an index, those of a published recipe.
     BackendError if the reader breaks off.
     """
-    hits = {hit.child_id: hit for source in evidence.sources for hit in source.hits if hit.reading is None}
+    unread = {hit.child_id: (hit, source) for source in evidence.sources for hit in source.hits if hit.reading is None}
     # The best of each source first.
     best = {hit.child_id for hit in evidence.hits}
-    order = sorted(hits.values(), key=lambda hit: hit.child_id not in best)[:READ]
-    windows = []
-    for hit in order:
-        start, end = read_window(hit.text, hit.start, hit.sentences)
-        windows.append((hit.text[start:end], hit.start + start))
-    found = read_windows(evidence.plan.question, windows, reader)
-    readings = dict(zip((hit.child_id for hit in order), found, strict=True))
+    order = sorted(unread, key=lambda child: child not in best)[:READ]
+    texts = []
+    for hit, source in map(unread.__getitem__, order):
+        sentences = [one for one in source.sentences if hit.start <= one.start and one.end <= hit.end]
+        texts.append((hit.start, hit.text, sentences))
+    readings = dict(zip(order, read_windows(evidence.plan.question, texts, reader), strict=True))
     return replace(
         evidence,
         hits=tuple(_with_reading(hit, readings) for hit in evidence.hits),

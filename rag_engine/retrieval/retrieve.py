@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from rag_engine.calibration import languages_of
 from rag_engine.chunking.indexed_text import child_id
@@ -21,7 +22,7 @@ from rag_engine.storage.cross_references import linked_passages
 from rag_engine.storage.snapshot import CollectionView
 from rag_engine.types.document import DocumentRecord
 from rag_engine.types.evidence import Evidence, QueryPlan
-from rag_engine.types.passage import Hit, Linked, Source
+from rag_engine.types.passage import Hit, Linked, NearSentence, Source
 
 
 def retrieve(
@@ -64,10 +65,9 @@ def retrieve(
         floor=floor if found.queries.size else 0.0,
         keyword_floor=keyword_floor,
     )
-    records = view.catalog.children([candidate.key for group in admitted.values() for candidate in group])
-    unread = [record for key, record in records.items() if key not in ranked.sentences]
-    near = near_sentences(found.of_question(), plan.language, unread, view)
-    ranked = replace(ranked, sentences={**ranked.sentences, **near})
+    # All of a parent, for a sentence beside what was found may answer.
+    records = view.catalog.children(view.snapshot.children_of(admitted))
+    near = near_sentences(found.of_question(), plan.language, list(records.values()), view)
     places = {key: place for place, key in enumerate(keys)}
     linked = linked_passages(
         view.catalog, {parent: documents[group[0].document_key] for parent, group in admitted.items()}
@@ -82,9 +82,11 @@ def retrieve(
         )
         if hits:
             record = next(records[candidate.key].parent for candidate in group if candidate.key in records)
-            sources.append(_source(len(sources) + 1, record, hits, linked.get(parent, ())))
+            own = [key for key, child in records.items() if child.parent.key == parent]
+            sentences = tuple(chain.from_iterable(near.get(key, ()) for key in own))
+            sources.append(_source(len(sources) + 1, record, hits, linked.get(parent, ()), sentences))
     worth = [key for key in keys if similarity[key] >= keyword_floor or not found.queries.size]
-    sources = [*_with_listings(sources, ranked, view), *_contexts(sources, worth, similarity, ranked, view)]
+    sources = [*_with_listings(sources, ranked, view), *_contexts(sources, plan, worth, similarity, ranked, view)]
     ended = time.perf_counter()
     seconds = {**ranked.seconds, "parents": ended - step, "retrieval": ended - started}
     best = tuple(source.hits[0] for source in sources if not source.index_context)
@@ -101,6 +103,7 @@ def _with_listings(sources: Sequence[Source], ranked: Ranked, view: CollectionVi
 
 def _contexts(
     sources: Sequence[Source],
+    plan: QueryPlan,
     keys: Sequence[int],
     similarity: Mapping[int, float],
     ranked: Ranked,
@@ -119,6 +122,7 @@ def _contexts(
     missing = missing_contexts(keys, ranked.listed, is_read)
     read = view.catalog.children(missing)
     records = {key: read[key] for key in missing if key in read}
+    near = near_sentences(ranked.found.of_question(), plan.language, list(records.values()), view)
     for n, (key, record) in enumerate(records.items(), start=len(sources) + 1):
         listed = missing[key]
         start, end = min(one.start for one in listed), max(one.end for one in listed)
@@ -127,7 +131,8 @@ def _contexts(
         child = Candidate(key, owners[key], record.parent.key, similarity[key], by_keyword=True)
         hit = _hit(places[key], child, similarity[key], record, ranked, view)
         hit = replace(hit, start=start, end=end, text=text, page=page, last_page=page)
-        yield replace(hit_source(n, hit), listed=tuple(one.listing for one in listed), index_context=True)
+        context = replace(hit_source(n, hit), listed=tuple(one.listing for one in listed), index_context=True)
+        yield replace(context, sentences=near.get(key, ()))
 
 
 def _holds(source: Source, owner: int, place: ListedPlace) -> bool:
@@ -160,7 +165,6 @@ def _hit(
         reranked=ranked.reranked.get(key),
         provenance=ranked.provenance.get(key, 0.0),
         named=candidate.named,
-        sentences=ranked.sentences.get(key, ()),
         reading=ranked.readings.get(key),
     )
 
@@ -202,7 +206,13 @@ def hit_source(n: int, hit: Hit) -> Source:
     )
 
 
-def _source(n: int, parent: ParentRecord, hits: tuple[Hit, ...], linked: tuple[Linked, ...]) -> Source:
+def _source(
+    n: int,
+    parent: ParentRecord,
+    hits: tuple[Hit, ...],
+    linked: tuple[Linked, ...],
+    sentences: tuple[NearSentence, ...],
+) -> Source:
     """Return a parent as a source, with the hits that brought it and the passages that it refers to."""
     return Source(
         n=n,
@@ -217,4 +227,5 @@ def _source(n: int, parent: ParentRecord, hits: tuple[Hit, ...], linked: tuple[L
         section=parent.section,
         headings=parent.headings,
         linked=linked,
+        sentences=sentences,
     )

@@ -99,7 +99,6 @@ class Hit:
     - `reranked`: the reranker's score, None if it was not asked
     - `provenance`: its gain because the question names its section or act
     - `named`: whether it is the section that the question names
-    - `sentences`: its sentences by nearness to the question; none without the encoder
     - `reading`: how a reader read it, or the part around its nearest sentence, at places of the document's text; None
       if none did
     """
@@ -128,7 +127,6 @@ class Hit:
     reranked: float | None = None
     provenance: float = 0.0
     named: bool = False
-    sentences: tuple[NearSentence, ...] = field(default=(), repr=False)
     reading: PassageReading | None = field(default=None, repr=False)
 
 
@@ -176,7 +174,8 @@ class Source:
 
     With the hits that brought it (best first) and the passages that it refers to, in the order of its text. `listed`
     are the entries of an index that the question names and that lead into it. An `index_context` is no whole parent
-    but the few sentences to which an index leads, and comes after all that a search ranks higher.
+    but the few sentences to which an index leads, and comes after all that a search ranks higher. `sentences` are those
+    of its children, with their nearness to the question; none without the encoder.
     """
 
     n: int
@@ -193,3 +192,4 @@ class Source:
     linked: tuple[Linked, ...] = ()
     listed: tuple[IndexListing, ...] = ()
     index_context: bool = False
+    sentences: tuple[NearSentence, ...] = field(default=(), repr=False)

@@ -46,8 +46,6 @@ class Quoting:
     - `asked`: the gain of a unit that looks like the thing asked for.
     - `margin`: a unit that is further below the best is only shown to reach the fewest.
     - `second`: a second source is brought in if it is at most this far below.
-    - `weak`: without it, units of weak passages neither fill up nor make the second source, if another passage is
-      likely to answer.
     """
 
     most: int = 6
@@ -56,12 +54,11 @@ class Quoting:
     sources: int = 8
     longest: int = 250
     keywords: float = 0.3
-    rank: float = 0.1
+    rank: float = 0.3
     reader: float = 0.3
     asked: float = 0.1
     margin: float = 0.25
     second: float = 0.35
-    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +147,8 @@ def _nearness(candidates: Sequence[_Quotable]) -> NDArray[np.float64]:
     found: list[float | None] = []
     for candidate in candidates:
         start, end = candidate.source.start + candidate.unit.start, candidate.source.start + candidate.unit.end
-        sentences = (sentence for hit in candidate.source.hits for sentence in hit.sentences)
-        found.append(max((one.nearness for one in sentences if one.start < end and start < one.end), default=None))
+        own = (one.nearness for one in candidate.source.sentences if one.start < end and start < one.end)
+        found.append(max(own, default=None))
     least = min((near for near in found if near is not None), default=0.0)
     return np.array([least if near is None else near for near in found])
 
@@ -227,7 +224,7 @@ def _choose(
     # Sources with weak passages alone, where another one is likely to answer.
     hits = {candidate.source.n: candidate.source.hits for candidate in candidates}
     weak = {n for n, of in hits.items() if all(hit.tier == "weak" and hit.chance is not None for hit in of)}
-    left_out = set() if quoting.weak or weak == hits.keys() else weak
+    left_out = set() if weak == hits.keys() else weak
     chosen: list[Quotation] = []
     for quotation in ranked:
         good = quotation.score >= best - quoting.margin

@@ -47,7 +47,7 @@ def test_a_long_passage_is_read_around_its_nearest_sentence_at_the_places_of_its
     source = make_source(1, text)
     start = source.start + text.index(DYKE)
     near = (NearSentence(start, start + len(DYKE) - 1, 3.0), NearSentence(source.start, source.start + 50, 1.0))
-    source = replace(source, hits=tuple(replace(hit, sentences=near) for hit in source.hits))
+    source = replace(source, sentences=near)
     reader = ReadingByHand(len)
     [hit] = read_passages(make_evidence("Which?", [source]), reader).hits
     [window] = reader.scored

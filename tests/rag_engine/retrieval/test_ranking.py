@@ -12,6 +12,7 @@ from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.protocols import PassageReader, Reranker
 from rag_engine.retrieval.ranking import Ranked, rank
+from rag_engine.retrieval.scores import near_sentences
 from rag_engine.retrieval.tuning import READ, READ_AFTER, READ_WHOLE, RERANK_DEPTH, WINDOW
 from rag_engine.types.evidence import QueryPlan
 from rag_engine.types.passage import IndexListing
@@ -238,7 +239,8 @@ def test_of_a_long_passage_the_reader_reads_what_is_around_its_nearest_sentence(
     for key, child in long.items():
         [(start, end)] = found.readings[key].tokens
         begin = child.parent.start + child.start
-        nearest = max(found.sentences[key], key=lambda sentence: sentence.nearness)
+        near = near_sentences(found.found.of_question(), "en", [child], engine.collection.view())
+        nearest = max(near[key], key=lambda sentence: sentence.nearness)
         assert begin <= start <= nearest.start < nearest.end <= end <= begin + len(child.text)
         assert end - start <= WINDOW
         assert engine.catalog.text(child.document_key)[start:end] in reader.scored

@@ -157,6 +157,6 @@ def test_a_reading_is_told_at_the_places_of_the_document() -> None:
         def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
             return [PassageReading(self.of(one), 0.0, ((0, len(one)),), (1.0,), (1.0,)) for one in passages]
 
-    first, second = read_windows("q", [("dyke", 40), ("which answers", 7)], Whole(answers))
+    first, second = read_windows("q", [(40, "dyke", ()), (7, "which answers", ())], Whole(answers))
     assert (first.tokens, first.relevance) == (((40, 44),), 0.0)
     assert (second.tokens, second.relevance) == (((7, 20),), 1.0)

@@ -185,27 +185,37 @@ def test_a_passage_that_was_not_read_claims_no_score_and_no_reading(engine: Engi
         assert hit.reranked == (None if hit.reading is None else hit.reading.relevance)
 
 
-def test_a_hit_knows_its_sentences_and_its_reading_by_their_places_in_the_document(engine: Engine) -> None:
-    for hit in reading(engine, FREEBOARD, ReadingByHand(len)).hits:
+def test_sentences_and_readings_are_known_by_their_places_in_the_document(engine: Engine) -> None:
+    for source in reading(engine, FREEBOARD, ReadingByHand(len)).sources:
+        hit = source.hits[0]
         text = engine.catalog.text(hit.document.key)
-        assert hit.sentences
-        assert all(hit.start <= one.start < one.end <= hit.end for one in hit.sentences)
+        assert all(source.start <= one.start < one.end <= source.end for one in source.sentences)
+        assert any(hit.start <= one.start < one.end <= hit.end for one in source.sentences)
         if hit.reading is not None:
             [(start, end)] = hit.reading.tokens
             assert hit.start <= start < end <= hit.end
             assert text[start:end] in hit.text
-    best = reading(engine, "Who opens the gate by hand?", ReadingByHand(len)).hits[0]
+    best = reading(engine, "Who opens the gate by hand?", ReadingByHand(len)).sources[0]
     nearest = max(best.sentences, key=lambda sentence: sentence.nearness)
     assert "gate by hand" in engine.catalog.text(best.document.key)[nearest.start : nearest.end]
 
 
-def test_every_hit_knows_its_sentences_where_nothing_is_read_and_none_without_the_encoder(engine: Engine) -> None:
-    assert all(hit.sentences for source in engine.search(FREEBOARD).sources for hit in source.hits)
+def test_a_source_knows_the_sentences_beside_what_was_found(tmp_path: Path) -> None:
+    text = "The keeper opens the gate by hand. " * 22 + "Lunch is served in the hall at noon. " * 38
+    engine = indexed(tmp_path / "workspace", CountingEmbedder(), (Written("Handbook", (text,)),))
+    found = engine.search("Who opens the gate by hand?", retrieval=engine.retrieval(similarity_floor=0.9)).sources
+    engine.close()
+    [source] = [one for one in found if one.end > max(hit.end for hit in one.hits)]
+    assert any(sentence.start > max(hit.end for hit in source.hits) for sentence in source.sentences)
+
+
+def test_every_source_knows_its_sentences_where_nothing_is_read_and_none_without_the_encoder(engine: Engine) -> None:
+    assert all(source.sentences for source in engine.search(FREEBOARD).sources)
     away = replace(engine.retrievers(), embedder=AwayEmbedder)
     plan, view = QueryPlan(SANDBAGS, "en", (SANDBAGS,)), engine.collection.view()
     found = retrieve(plan, None, view, away, engine.retrieval())
     assert found.hits
-    assert not any(hit.sentences for hit in found.hits)
+    assert not any(source.sentences for source in found.sources)
 
 
 def test_a_document_whose_language_was_corrected_is_found_though_its_sentences_were_cut_by_the_former(
@@ -220,10 +230,11 @@ def test_a_document_whose_language_was_corrected_is_found_though_its_sentences_w
         [record] = engine.collection.documents()
         indexer.redescribe(record, replace(record.metadata, language="de"), "corrected")
         indexer.finish()
-    [hit] = engine.search("Wer prüft jeden Deich?").hits
+    [source] = engine.search("Wer prüft jeden Deich?").sources
     engine.close()
+    [hit] = source.hits
     assert hit.document.metadata.language == "de"
-    assert [(one.start, one.end) for one in hit.sentences] == [(hit.start, hit.end)]
+    assert [(one.start, one.end) for one in source.sentences] == [(hit.start, hit.end)]
 
 
 def test_a_document_erased_at_this_moment_is_passed_over_without_an_error(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ LAW = (
 
 
 def compared(source: Source, question: str) -> Source:
-    """Return the source with the nearness of the sentences of its hits to a question."""
+    """Return the source with the nearness of its sentences to a question."""
     embedder = CountingEmbedder()
     [asked] = embedder.encode_queries([question])
 
@@ -50,7 +50,7 @@ def compared(source: Source, question: str) -> Source:
         near = zip(places, cosines.tolist(), strict=True)
         return tuple(NearSentence(begin + start, begin + end, cosine) for (start, end), cosine in near)
 
-    return replace(source, hits=tuple(replace(hit, sentences=sentences(hit.text, hit.start)) for hit in source.hits))
+    return replace(source, sentences=sentences(source.text, source.start))
 
 
 @pytest.fixture
@@ -227,12 +227,11 @@ def test_without_a_reader_what_is_nearest_and_shares_words_comes_first_and_nothi
 
 def test_of_sentences_that_share_no_word_the_nearest_is_quoted() -> None:
     text = f"Every gate is closed in March. {LUNCH} The keeper writes a report on it."
-    [found] = make_source(1, text).hits
     sentences = tuple(
         NearSentence(1000 + start, 1000 + end, float(text[start:end] == LUNCH))
         for start, end in sentence_places(text, "en")
     )
-    source = replace(make_source(1, text), hits=(replace(found, sentences=sentences),))
+    source = replace(make_source(1, text), sentences=sentences)
     assert choose("Kto je obed?", "sk", [source])[0].text == LUNCH
 
 
