@@ -24,7 +24,10 @@ def test_the_first_run_of_a_kind_of_machine_passes() -> None:
     assert HOLDING["judged"](700.0, [])[1] is False
 
 
-@pytest.mark.parametrize(("flags", "kind"), [("flags : sse2 amx_bf16 amx_tile", "amx"), ("flags : sse2", "no amx")])
+@pytest.mark.parametrize(
+    ("flags", "kind"),
+    [("flags : avx2 avx512f amx_bf16 amx_tile", "amx"), ("flags : avx2 avx512f", "avx512"), ("flags : avx2", "avx2")],
+)
 def test_the_kinds_of_machine_are_those_that_are_kept(tmp_path: Path, flags: str, kind: str) -> None:
     (tmp_path / "cpuinfo").write_text(flags, encoding="utf-8")
     assert HOLDING["kind_of_machine"](tmp_path / "cpuinfo") == kind

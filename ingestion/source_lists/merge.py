@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -156,7 +156,8 @@ def key_of(url: str, path: str = "") -> str:
 
 
 def _whole(candidate: SourceCandidate) -> SourceCandidate:
-    texts: dict[str, Any] = {name: change_texts(text, whole) for name, text in asdict(candidate.source).items()}
+    listed = candidate.source
+    texts: dict[str, Any] = {one.name: change_texts(getattr(listed, one.name), whole) for one in fields(listed)}
     source = ListedSource(**texts)
     return replace(candidate, place=_whole_message(candidate.place), source=source)
 

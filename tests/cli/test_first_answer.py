@@ -40,6 +40,6 @@ def test_the_first_answer_needs_no_torch_little_memory_and_little_room(small_wor
     measured = json.loads(asked.stdout.splitlines()[-1])
     assert measured["heavy"] == []
     own, largest_child = measured["peaks"]
-    # In KiB; two models are made ready at a time.
-    assert own + 2 * largest_child < 1.8e6
+    # In KiB; two models are made ready at a time. OpenVINO takes 100 MB more on a processor without AVX512.
+    assert own + 2 * largest_child < 2.0e6
     assert sum(file.stat().st_size for file in cache.rglob("*") if file.is_file()) < 0.9e9

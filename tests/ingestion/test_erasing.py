@@ -231,7 +231,7 @@ def test_a_run_of_test_questions_keeps_no_answer_that_an_erasure_meanwhile_would
 ) -> None:
     with closing(open_engine(workspace)) as engine:
         context = context_of(engine)
-        for question in ("Who keeps the zoning rules?", "How long are the zoning rules kept?"):
+        for question in ("Who keeps the zoning rules?", "Which officer keeps the zoning rules?"):
             begun = conversed(workspace, question, asked(engine, question))
             keep_answer(context, begun.id, begun.turns[-1].asked)
         start = datetime.now(UTC).isoformat()

@@ -157,7 +157,7 @@ def test_a_german_question_comes_nearer_to_its_english_passage_than_to_german_on
         cosines = asked.encode_passages([answer, *others]) @ asked.encode_queries([question])[0]
         return float(cosines[0] - cosines[1:].max())
 
-    assert lead(encoder) > lead(bare_encoder) + 0.01
+    assert lead(encoder) > lead(bare_encoder) + 0.005
 
 
 def test_questions_across_languages_find_more_of_their_passages_with_the_map(
