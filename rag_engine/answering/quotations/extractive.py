@@ -55,7 +55,7 @@ class Quoting:
     longest: int = 250
     keywords: float = 0.3
     rank: float = 0.3
-    reader: float = 0.3
+    reader: float = 0.45
     asked: float = 0.1
     margin: float = 0.25
     second: float = 0.35
