@@ -45,6 +45,8 @@ SETS = (
     ("xquad/de", "xquad/en"),
     ("xquad/es", "xquad/en"),
 )
+# Likeness counts this much over the number of the passage.
+PLACE = 0.3
 WEIGHTS = (0.0, 0.2, 0.3, 0.35, 0.5, 0.65, 0.8, 1.0)
 QUESTIONS = 60
 PASSAGES = 5
@@ -159,7 +161,7 @@ def quote(one: Asked, embedder: Embedder, figures: Figures) -> None:
     meaning = scaled(embedder.encode_passages(said) @ one.vector)
     shared = np.array([shared_words(keys, words(text)) for text in said])
     today = (1 - quoting.keywords) * meaning + quoting.keywords * shared / (shared.max() or 1.0)
-    today = scaled(today + np.array([quoting.rank / number for number, *_ in sentences]))
+    today = scaled(today + np.array([PLACE / number for number, *_ in sentences]))
     marked = np.array([answer_score(one.read[passage], start, end) for _, passage, start, end in sentences])
     chance = scaled(1 / (1 + np.exp(-np.clip(marked, -20, 20) / 4)))
     for weight in WEIGHTS:

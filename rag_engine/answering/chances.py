@@ -119,12 +119,17 @@ def refusal_rates(status: AnswerStatus, seconds: Mapping[str, float], *, with_re
     return chance_model(with_reader).refusals if refused else None
 
 
+def may_answer(hit: Hit) -> bool:
+    """Return whether a passage has the least chance to answer; it may if no encoder compared it."""
+    return hit.chance is None or hit.chance >= _model_of(hit).least
+
+
 def _ground(hits: Sequence[Hit], language: str) -> Ground:
     if not hits:
         return "none"
     # Where passages were read, those that were not decide nothing.
     hits = [hit for hit in hits if hit.named or hit.reading is not None] or hits
-    compared = [hit.chance >= _model_of(hit).least for hit in hits if hit.chance is not None]
+    compared = [may_answer(hit) for hit in hits if hit.chance is not None]
     # Of moderate passages in another language than the question's too few are right to be a ground alone.
     sufficing = (
         hit.named or hit.tier == "strong" or (hit.tier == "moderate" and hit.document.metadata.language == language)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_engine.answer_sentences import quotations_heading
-from rag_engine.answering.chances import AnswerSpan, best_span
+from rag_engine.answering.chances import AnswerSpan, best_span, may_answer
 from rag_engine.answering.citations import PageOf, citation_at, shared_words, words
 from rag_engine.answering.quotations.question_terms import Asked, asked_for, forms_in, gives, shares_said, terms_of
 from rag_engine.answering.quotations.quotable import Unit, units_of, with_context
@@ -40,8 +40,8 @@ class Quoting:
     - `sources`: the number of best sources that are read, and the sentences to which an index leads.
     - `fewest`, `most`, `of_one`: how many quotations there are at least, at most, and at most of one source.
     - `longest`: the number of words of all quotations.
-    - `keywords`: likeness is (1 - `keywords`) x nearness + `keywords` x shared words, both 0..1, + `rank` / the
-      source's number.
+    - `keywords`: likeness is (1 - `keywords`) x nearness + `keywords` x shared words, both 0..1, + the chance that
+      the source answers.
     - `reader`: where passages were read, the score is (1 - `reader`) x likeness + `reader` x how surely it answers.
     - `asked`: the gain of a unit that looks like the thing asked for.
     - `margin`: a unit that is further below the best is only shown to reach the fewest.
@@ -54,8 +54,7 @@ class Quoting:
     sources: int = 8
     longest: int = 250
     keywords: float = 0.3
-    rank: float = 0.3
-    reader: float = 0.45
+    reader: float = 0.3
     asked: float = 0.1
     margin: float = 0.25
     second: float = 0.35
@@ -122,8 +121,8 @@ def _scores(
     shares = _shares(question, language, candidates)
     # Their order and distances alone mean something.
     meaning = _scaled(_nearness(candidates))
-    found = np.array([quoting.rank / candidate.source.n for candidate in candidates])
-    scores = (1 - quoting.keywords) * meaning + quoting.keywords * shares / (shares.max() or 1.0) + found
+    likely = np.array([max(hit.chance or 0.0 for hit in candidate.source.hits) for candidate in candidates])
+    scores = (1 - quoting.keywords) * meaning + quoting.keywords * shares / (shares.max() or 1.0) + likely
     if any(hit.reading for candidate in candidates for hit in candidate.source.hits):
         chances = np.array([_chance(candidate.found) for candidate in candidates])
         scores = (1 - quoting.reader) * _scaled(scores) + quoting.reader * _scaled(chances)
@@ -216,28 +215,26 @@ def _choose(
 
     A second source is added if it is about as good.
 
-    Quotations that only fill up are not taken from weak passages if there are others.
+    Quotations that only fill up are not taken from passages without the least chance to answer if there are others.
     """
     order = np.argsort(-scores, kind="stable").tolist()
     ranked = [_quotation(candidates[place], float(scores[place]), listing=listing) for place in order]
     best = ranked[0].score
-    # Sources with weak passages alone, where another one is likely to answer.
     hits = {candidate.source.n: candidate.source.hits for candidate in candidates}
-    weak = {n for n, of in hits.items() if all(hit.tier == "weak" and hit.chance is not None for hit in of)}
-    left_out = set() if weak == hits.keys() else weak
+    likely = {n for n, of in hits.items() if any(map(may_answer, of))} or hits.keys()
     chosen: list[Quotation] = []
     for quotation in ranked:
         good = quotation.score >= best - quoting.margin
         if len(chosen) >= (quoting.most if good else quoting.fewest):
             break
-        if (good or quotation.source.n not in left_out) and _fits(quotation, chosen, quoting):
+        if (good or quotation.source.n in likely) and _fits(quotation, chosen, quoting):
             chosen.append(quotation)
     if len({quotation.source.n for quotation in chosen}) == 1:
         others = (
             quotation
             for quotation in ranked
             if quotation.source.n != chosen[0].source.n
-            and quotation.source.n not in left_out
+            and quotation.source.n in likely
             and quotation.score >= best - quoting.second
             and _fits(quotation, chosen, quoting)
         )

@@ -291,7 +291,8 @@ def test_a_date_is_quoted_before_the_number_of_an_act_where_a_time_is_asked_for(
 
 
 def rated(source: Source, tier: Tier) -> Source:
-    return replace(source, hits=tuple(replace(hit, tier=tier, chance=0.5) for hit in source.hits))
+    chance = 0.01 if tier == "weak" else 0.5
+    return replace(source, hits=tuple(replace(hit, tier=tier, chance=chance) for hit in source.hits))
 
 
 def test_weak_passages_do_not_fill_up_where_another_is_likely_to_answer(quote: Quote) -> None:
