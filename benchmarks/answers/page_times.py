@@ -48,7 +48,7 @@ PAGES = {
     "Admin": ("admin", ("[data-testid=stMain] [data-testid=stButtonGroup]",), 1.3),
     "Evaluation": ("evaluation", ("[data-testid=stTab]",), 1.3),
 }
-FEEDBACK_BAR, QUOTATION_BAR, INTERACTION_BAR, LARGE_BAR = 200.0, 500.0, 300.0, 3000.0
+FEEDBACK_BAR, QUOTATION_BAR, INTERACTION_BAR, LARGE_BAR = 200.0, 600.0, 300.0, 3000.0
 # A conversation of 100 turns counts as fast as one of 3 up to here: two measurements of one page differ by that much.
 LONGER_BAR = 1.1
 QUESTIONS = ("What is loss and damage?", "Who pays for adaptation?", "When does the agreement enter into force?")
@@ -71,6 +71,10 @@ def paint(browser: Browser, address: str, content: Sequence[str] = ()) -> tuple[
     return heading, taken
 
 
+# Looked for at each frame of the browser; a locator looks again after up to half a second.
+SHOWN = "selector => document.querySelector(selector)?.checkVisibility()"
+
+
 def asked(browser: Browser, address: str, question: str, turn: int = 0) -> tuple[float, float]:
     """Return the milliseconds until a question has its first feedback and its first quotation.
 
@@ -85,9 +89,9 @@ def asked(browser: Browser, address: str, question: str, turn: int = 0) -> tuple
     come_to_rest(page)
     started = time.perf_counter()
     field.press("Enter")
-    page.locator(f".st-key-question-{turn}").wait_for()
+    page.wait_for_function(SHOWN, arg=f".st-key-question-{turn}")
     feedback = 1000 * (time.perf_counter() - started)
-    page.locator(f".st-key-live-answer-{turn}").wait_for()
+    page.wait_for_function(SHOWN, arg=f".st-key-live-answer-{turn}")
     quotation = 1000 * (time.perf_counter() - started)
     page.close()
     return feedback, quotation

@@ -54,15 +54,19 @@ _SCROLL = """<script>
 # Turns drawn of a conversation that is opened, so that a long one opens as fast as a short one, and of one that is
 # worked in, where nothing that was asked just now goes out of sight. As many come with each click.
 _OPENED_TURNS, _LATEST_TURNS = 3, 10
+# Quotations come within; an answer that takes longer is watched.
+_AT_ONCE_SECONDS = 0.6
 # Pixels that a line of text may fill.
 _READING_WIDTH = 760
 _TYPED, _CHOSEN, _SCROLLED = "question typed", "question chosen", "question scrolled to"
 
 # The question, whether it is not to be rewritten, and its settings, None for those of the sidebar.
 AskedNow = tuple[str, bool, QuestionSettings | None]
-# Of the page's head, of each turn that is drawn, and of what belongs to a question that was just asked; and whether the
-# input waits for an answer.
-Places = tuple[DeltaGenerator, list[DeltaGenerator], DeltaGenerator | None, bool]
+# Where a turn is drawn: its words, the page beside them, and in the words what belongs to its question.
+TurnPlaces = tuple[DeltaGenerator, DeltaGenerator | None, DeltaGenerator]
+# Of the page's head, of each turn that is drawn, and of the question just asked; and whether the input waits for an
+# answer.
+Places = tuple[DeltaGenerator, list[DeltaGenerator], TurnPlaces | None, bool]
 
 # In the address: the turn that a link leads to.
 _ASKED_AT = "asked"
@@ -111,12 +115,11 @@ def draw_first(engine: Engine, conversation: Conversation, asked: AskedNow | Non
         return head, _turn_places(conversation, len(conversation.turns)), None, busy
     st.query_params.pop(_ASKED_AT, None)
     turns = _turn_places(conversation, len(conversation.turns) + 1)
-    turns[-1] = turns[-1].container(width=_READING_WIDTH)
     with turns[-1]:
-        question = _draw_words(asked[0], len(conversation.turns))
+        begun = _draw_question(asked[0], len(conversation.turns), latest=True)
     _scroll_to(conversation, len(conversation.turns), "asked")
     show_at_once()
-    return head, turns, question, busy
+    return head, turns, begun, busy
 
 
 def draw_chat(engine: Engine, conversation: Conversation, asked: AskedNow | None, now: Asking, places: Places) -> None:
@@ -126,8 +129,8 @@ def draw_chat(engine: Engine, conversation: Conversation, asked: AskedNow | None
     """
     head, turns, begun, busy = places
     count = len(conversation.turns) + (asked is not None)
-    if asked:
-        with turns[-1], show_errors():
+    if asked and begun:
+        with begun[0], show_errors():
             conversation = _begin_answer(engine, conversation.id, asked, now)
             if len(conversation.turns) != count:
                 # Another tab asked something here in between.
@@ -161,19 +164,20 @@ def draw_chat(engine: Engine, conversation: Conversation, asked: AskedNow | None
 
 
 def _begin_answer(engine: Engine, id: str, asked: AskedNow, now: Asking) -> Conversation:
-    """Begin to answer what was asked in a conversation; return it with the question as its last turn."""
+    """Begin to answer what was asked in a conversation; return it with the question as its last turn.
+
+    An answer that comes at once is in it too.
+    """
     question, as_written, settings = asked
     asking = asking_of(settings, now) if settings else now
-    begun = resources.answer_jobs().start(
-        id,
-        question,
-        _answerer(engine, question, as_written, asking),
-        settings_of(engine, asking),
-        resources.person(),
+    jobs, person = resources.answer_jobs(), resources.person()
+    begun = jobs.start(
+        id, question, _answerer(engine, question, as_written, asking), settings_of(engine, asking), person
     )
     # In the address, so that a browser that reloads finds the question, and soon its answer.
     st.query_params["conversation"] = id
-    return begun
+    jobs.wait(id, _AT_ONCE_SECONDS, person)
+    return read_conversation(resources.workspace(), id, person) or begun
 
 
 def _draw_input(conversation: Conversation) -> bool:
@@ -279,24 +283,30 @@ def _draw_earlier(conversation: Conversation, hidden: int) -> None:
         st.button(label, icon=":material/expand_less:", type="tertiary", key="earlier", on_click=more)
 
 
-def _draw_turn(conversation: Conversation, number: int, now: Asking, begun: DeltaGenerator | None) -> None:
+def _draw_turn(conversation: Conversation, number: int, now: Asking, begun: TurnPlaces | None) -> None:
     """Draw a question and its reply, the answer that is being written, or what became of it.
 
-    The latest answer has the page that it cites beside it. `begun` is where a question stands that is drawn already.
+    `begun` is where a question stands that is drawn already.
     """
     turn = conversation.turns[number]
     latest = number == len(conversation.turns) - 1
-    if begun:
-        _draw_exchange(conversation, number, now, begun, latest=latest)
-        return
-    cites = latest and turn.reply is not None and has_page(turn.reply)
-    left, right = st.columns([6, 5], gap="medium") if cites else (st.container(width=_READING_WIDTH), None)
+    left, right, question = begun or _draw_question(turn.question, number, latest=latest)
     with left:
-        _draw_exchange(conversation, number, now, _draw_words(turn.question, number), latest=latest)
+        _draw_exchange(conversation, number, now, question, latest=latest)
     # Last, for a page may take seconds to draw, and the answer is there.
-    if right is not None and turn.reply is not None:
+    if right is not None and turn.reply is not None and has_page(turn.reply):
         with right:
             draw_cited_page(conversation, number, turn.reply)
+
+
+def _draw_question(text: str, number: int, *, latest: bool) -> TurnPlaces:
+    """Draw the words of a question; return the places of its turn.
+
+    The latest has one for the page that its answer cites, kept free while the answer is written.
+    """
+    left, right = st.columns([6, 5], gap="medium") if latest else (st.container(width=_READING_WIDTH), None)
+    with left:
+        return left, right, _draw_words(text, number)
 
 
 def _draw_words(question: str, number: int) -> DeltaGenerator:

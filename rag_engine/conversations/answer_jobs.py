@@ -89,6 +89,12 @@ class AnswerJobs:
         job = self._job(id, person)
         return job.progress() if job else None
 
+    def wait(self, id: str, seconds: float, person: Person = LOCAL) -> None:
+        """Wait until the person's answer in a conversation is stored, at most so many seconds."""
+        job = self._job(id, person)
+        if job:
+            job.ended.wait(seconds)
+
     def stop(self, id: str, person: Person = LOCAL) -> None:
         """Stop the person's answer in a conversation; the words that came until then are kept."""
         job = self._job(id, person)
@@ -111,13 +117,14 @@ class AnswerJobs:
         finally:
             with self._lock:
                 del self._running[begun.id]
+            job.ended.set()
 
 
 class _AnswerJob:
     """One answer, and the key of who asked for it; only its own thread notes its parts."""
 
     def __init__(self, asked_by: str) -> None:
-        self.asked_by = asked_by
+        self.asked_by, self.ended = asked_by, threading.Event()
         self._noted = AnswerProgress(time.monotonic())
         self._stopped = threading.Event()
 

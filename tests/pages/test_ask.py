@@ -93,6 +93,18 @@ def test_a_question_is_on_the_page_before_the_sidebar_has_read_the_collection(
         assert "Ask your documents" not in [one.value for one in app.title]
 
 
+def test_an_answer_that_comes_at_once_is_drawn_with_its_page_in_the_run_of_its_question(
+    start: Start, collection: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pages._ask.chat._AT_ONCE_SECONDS", 60.0)
+    app = start(collection).chat_input[0].set_value("How long does a local flood plan remain valid?").run()
+    assert not app.exception
+    assert "six years" in texts(app)
+    assert [one.value for one in app.radio] == [1]
+    assert not app.chat_input[0].disabled
+    assert "Stop" not in [one.label for one in app.button]
+
+
 def test_a_question_that_is_refused_stays_with_the_reason(
     start: Start, collection: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
