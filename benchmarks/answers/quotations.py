@@ -65,12 +65,11 @@ WAYS = {
     "the reader counts .15 less": replace(_NOW, reader=_NOW.reader - 0.15),
     "the reader counts .15 more": replace(_NOW, reader=_NOW.reader + 0.15),
     "the reader alone": replace(_NOW, reader=1.0),
-    "what is asked for does not count": replace(_NOW, asked=0.0),
     "shared words do not count": replace(_NOW, keywords=0.0),
     "shared words count .5": replace(_NOW, keywords=0.5),
-    "at most 4": replace(_NOW, most=4),
-    "margin .15": replace(_NOW, margin=0.15),
-    "margin .35": replace(_NOW, margin=0.35),
+    "one quotation": replace(_NOW, most=1),
+    "three": replace(_NOW, most=3),
+    "six": replace(_NOW, most=6),
 }
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rag_engine.answer_sentences import quotations_heading
 from rag_engine.answering.chances import AnswerSpan, best_span, may_answer
 from rag_engine.answering.citations import PageOf, citation_at, shared_words, words
-from rag_engine.answering.quotations.question_terms import Asked, asked_for, forms_in, gives, shares_said, terms_of
+from rag_engine.answering.quotations.question_terms import asks_for_several, forms_in, shares_said, terms_of
 from rag_engine.answering.quotations.quotable import Unit, units_of, with_context
 from rag_engine.answering.source_order import in_order, renumbered
 from rag_engine.errors import BackendError
@@ -37,27 +37,15 @@ _SOFTNESS = 4.0
 class Quoting:
     """How units are chosen, measured by benchmarks/answers/quotations.py.
 
-    - `sources`: the number of best sources that are read, and the sentences to which an index leads.
-    - `fewest`, `most`, `of_one`: how many quotations there are at least, at most, and at most of one source.
-    - `longest`: the number of words of all quotations.
+    - `most`: how many are quoted.
     - `keywords`: likeness is (1 - `keywords`) x nearness + `keywords` x shared words, both 0..1, + the chance that
       the source answers.
     - `reader`: where passages were read, the score is (1 - `reader`) x likeness + `reader` x how surely it answers.
-    - `asked`: the gain of a unit that looks like the thing asked for.
-    - `margin`: a unit that is further below the best is only shown to reach the fewest.
-    - `second`: a second source is brought in if it is at most this far below.
     """
 
-    most: int = 6
-    fewest: int = 3
-    of_one: int = 3
-    sources: int = 8
-    longest: int = 250
+    most: int = 4
     keywords: float = 0.3
     reader: float = 0.3
-    asked: float = 0.1
-    margin: float = 0.25
-    second: float = 0.35
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,23 +88,14 @@ def choose(question: str, language: str, sources: Sequence[Source], quoting: Quo
     Where the question names sections, nothing else is quoted. `language` is the question's.
     """
     named = [source for source in sources if any(hit.named for hit in source.hits)]
-    if named:
-        quoting = replace(quoting, of_one=quoting.most, margin=1.0)
-    in_order = sorted(named or sources, key=lambda source: source.n)
-    best = [source for source in in_order if not source.index_context][: quoting.sources]
-    # Passages that an index names are read in addition to the best, and quoted if they answer better.
-    best += [source for source in in_order if source.index_context]
-    candidates = _candidates(best)
+    candidates = _candidates(sorted(named or sources, key=lambda source: source.n))
     if not candidates:
         return []
-    asked = asked_for(question, language)
-    scores = _scores(question, language, asked, candidates, quoting)
-    return _choose(candidates, scores, quoting, listing="list" in asked)
+    scores = _scores(question, language, candidates, quoting)
+    return _choose(candidates, scores, quoting.most, listing=asks_for_several(question, language))
 
 
-def _scores(
-    question: str, language: str, asked: frozenset[Asked], candidates: Sequence[_Quotable], quoting: Quoting
-) -> NDArray[np.float64]:
+def _scores(question: str, language: str, candidates: Sequence[_Quotable], quoting: Quoting) -> NDArray[np.float64]:
     """Return how well each unit answers the question."""
     shares = _shares(question, language, candidates)
     # Their order and distances alone mean something.
@@ -126,19 +105,7 @@ def _scores(
     if any(hit.reading for candidate in candidates for hit in candidate.source.hits):
         chances = np.array([_chance(candidate.found) for candidate in candidates])
         scores = (1 - quoting.reader) * _scaled(scores) + quoting.reader * _scaled(chances)
-    fitting = np.array(
-        [
-            gives(
-                asked,
-                candidate.text,
-                candidate.source.document.metadata.language,
-                listed=candidate.unit.kind in ("item", "row") or candidate.text.endswith(":"),
-            )
-            for candidate in candidates
-        ]
-    )
-    result: NDArray[np.float64] = scores + quoting.asked * fitting
-    return result
+    return scores
 
 
 def _nearness(candidates: Sequence[_Quotable]) -> NDArray[np.float64]:
@@ -209,37 +176,23 @@ def _found(source: Source, unit: Unit) -> AnswerSpan | None:
 
 
 def _choose(
-    candidates: Sequence[_Quotable], scores: NDArray[np.float64], quoting: Quoting, *, listing: bool
+    candidates: Sequence[_Quotable], scores: NDArray[np.float64], most: int, *, listing: bool
 ) -> list[Quotation]:
-    """Return the quotations to show: best first, none twice, a few of one source.
+    """Return the quotations to show: best first, none twice.
 
-    A second source is added if it is about as good.
-
-    Quotations that only fill up are not taken from passages without the least chance to answer if there are others.
+    After the first, none is of a source without the least chance to answer if another has it.
     """
     order = np.argsort(-scores, kind="stable").tolist()
-    ranked = [_quotation(candidates[place], float(scores[place]), listing=listing) for place in order]
-    best = ranked[0].score
     hits = {candidate.source.n: candidate.source.hits for candidate in candidates}
     likely = {n for n, of in hits.items() if any(map(may_answer, of))} or hits.keys()
     chosen: list[Quotation] = []
-    for quotation in ranked:
-        good = quotation.score >= best - quoting.margin
-        if len(chosen) >= (quoting.most if good else quoting.fewest):
-            break
-        if (good or quotation.source.n in likely) and _fits(quotation, chosen, quoting):
+    for place in order:
+        quotation = _quotation(candidates[place], float(scores[place]), listing=listing)
+        if (not chosen or quotation.source.n in likely) and _is_new(quotation, chosen):
             chosen.append(quotation)
-    if len({quotation.source.n for quotation in chosen}) == 1:
-        others = (
-            quotation
-            for quotation in ranked
-            if quotation.source.n != chosen[0].source.n
-            and quotation.source.n in likely
-            and quotation.score >= best - quoting.second
-            and _fits(quotation, chosen, quoting)
-        )
-        chosen += list(others)[:1]
-    return sorted(chosen, key=lambda quotation: -quotation.score)
+        if len(chosen) == most:
+            break
+    return chosen
 
 
 def _quotation(candidate: _Quotable, score: float, *, listing: bool) -> Quotation:
@@ -252,12 +205,10 @@ def _quotation(candidate: _Quotable, score: float, *, listing: bool) -> Quotatio
     return Quotation(source, start, end, score, answer)
 
 
-def _fits(quotation: Quotation, chosen: Sequence[Quotation], quoting: Quoting) -> bool:
-    """Return whether a quotation is new, has room, and is of a source not yet quoted enough."""
-    same = [other for other in chosen if other.source.n == quotation.source.n]
-    if len(same) >= quoting.of_one or any(one.start < quotation.end and quotation.start < one.end for one in same):
-        return False
-    if chosen and sum(len(one.text.split()) for one in (*chosen, quotation)) > quoting.longest:
+def _is_new(quotation: Quotation, chosen: Sequence[Quotation]) -> bool:
+    """Return whether a quotation overlaps none of the others and says the same as none."""
+    same = (other for other in chosen if other.source.n == quotation.source.n)
+    if any(other.start < quotation.end and quotation.start < other.end for other in same):
         return False
     mine = words(quotation.text)
     return not any(shared_words(mine, words(other.text)) >= _SAME for other in chosen)

@@ -121,7 +121,8 @@ def test_a_hostile_document_is_quoted_inert(
     result = quote("How often is the dyke inspected?", [make_source(1, hostile), make_source(2, LAW)])
     assert "{question}" in result.text
     assert not re.search(r"<script|</sources>|!\[|\[Source 9\]", result.text)
-    assert all(citation.quote in LAW for citation in result.citations if citation.n == 2)
+    texts = {source.n: source.text for source in result.evidence.sources}
+    assert all(citation.quote in texts[citation.n] for citation in result.citations)
 
 
 def test_blanks_do_not_hide_a_planted_citation(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_engine.answering.quotations.question_terms import forms_in, shares_said, terms_of
+from rag_engine.answering.quotations.question_terms import asks_for_several, forms_in, shares_said, terms_of
 from rag_engine.geography import load_gazetteer
 
 GAZETTEER = load_gazetteer()
@@ -38,3 +38,17 @@ def test_a_term_that_few_texts_say_counts_for_more() -> None:
 
 def test_a_question_without_words_shares_nothing() -> None:
     assert shares_said((), [frozenset({"dyke"})], [1]).tolist() == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "several"),
+    [
+        ("Which measures does the plan name?", "en", True),
+        ("Who inspects the dykes?", "en", False),
+        ("Welche Gemeinden stellen Pläne auf?", "de", True),
+        ("Yöneticinin görevleri nelerdir?", "tr", True),
+        ("Které obce mají plán?", "cs", False),
+    ],
+)
+def test_a_question_asks_for_several_things_by_its_words(question: str, language: str, several: bool) -> None:
+    assert asks_for_several(question, language) == several
