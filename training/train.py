@@ -143,8 +143,8 @@ def loss_of(model: ReaderModel, batch: Sequence[Encoded], padding: int, device: 
         ids[row, : len(one.ids)] = torch.tensor(one.ids)
         mask[row, : len(one.ids)] = 1
     ids, mask = ids.to(device), mask.to(device)
-    # A processor without matrix instructions is no faster in half precision.
-    half = device == "cuda" or bool(torch.cpu.get_capabilities().get("amx_bf16"))
+    # A processor without instructions for it is far slower in half precision.
+    half = device == "cuda" or any(torch.cpu.get_capabilities().get(one) for one in ("amx_bf16", "avx512_bf16"))
     with torch.autocast(device, torch.bfloat16, enabled=half):
         spans, relevance = model(ids, mask)
     spans = spans.float().masked_fill(mask[:, :, None] == 0, -1e4)
