@@ -90,7 +90,7 @@ class AnswerJobs:
         return job.progress() if job else None
 
     def wait(self, id: str, seconds: float, person: Person = LOCAL) -> None:
-        """Wait until the person's answer in a conversation is stored, at most so many seconds."""
+        """Wait until the person's answer in a conversation is stored, at most for these seconds."""
         job = self._job(id, person)
         if job:
             job.ended.wait(seconds)

@@ -101,7 +101,8 @@ def _scores(question: str, language: str, candidates: Sequence[_Quotable], quoti
     # Their order and distances alone mean something.
     meaning = _scaled(_nearness(candidates))
     likely = np.array([max(hit.chance or 0.0 for hit in candidate.source.hits) for candidate in candidates])
-    scores = (1 - quoting.keywords) * meaning + quoting.keywords * shares / (shares.max() or 1.0) + likely
+    scores: NDArray[np.float64] = (1 - quoting.keywords) * meaning + likely
+    scores = scores + quoting.keywords * shares / (shares.max() or 1.0)
     if any(hit.reading for candidate in candidates for hit in candidate.source.hits):
         chances = np.array([_chance(candidate.found) for candidate in candidates])
         scores = (1 - quoting.reader) * _scaled(scores) + quoting.reader * _scaled(chances)
