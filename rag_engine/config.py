@@ -87,13 +87,10 @@ class RankingWeights:
       the best keyword match.
     - `sentence_share`: the share of a passage's best sentence against the whole passage.
     - `cross_language_sparse`: scales keyword scores of documents in another language than the question's.
-    - `variant_weight`, `keyword_weight`: the weights of further query variants, and of acronyms and quoted phrases,
-      against the question's 1.
+    - `variant_weight`: the weight of further query variants against the question's 1.
     - `rule_variants`: search variants made by rules, which repeat the question's words; other profiles may do so too.
-    - `sibling_share`: the gain of a child from the best other child of its parent.
     - `provenance_weight`: the greatest gain of a child whose section the question names. The best candidate has 1.
     - `index_weight`: the same for a child that an index lists under the question's terms.
-    - `reference_weight`: the same for a child that a good passage refers to.
     - `rerank_weight`: the share of the reader's score, or of a cross-encoder's, in reranking.
     - `repeat_share`: each passage that a document has brought leaves this share of the score of its others.
     - `candidates`: the least depth of each retriever.
@@ -104,11 +101,8 @@ class RankingWeights:
     sentence_share: float = _FITTED["sentence_share"]
     cross_language_sparse: float = _FITTED["cross_language_sparse"]
     variant_weight: float = _FITTED["variant_weight"]
-    keyword_weight: float = _FITTED["keyword_weight"]
-    sibling_share: float = _FITTED["sibling_share"]
     provenance_weight: float = _FITTED["provenance_weight"]
     index_weight: float = _FITTED["index_weight"]
-    reference_weight: float = _FITTED["reference_weight"]
     rerank_weight: float = _FITTED["rerank_weight"]
     repeat_share: float = _FITTED["repeat_share"]
     candidates: int = 100

@@ -78,10 +78,6 @@ def main() -> None:
     pieces = ndcg(sets["aila_statutes"], default)
     with mock.patch.object(search, "LONGEST_PIECE", _WHOLE):
         rows.append(gain("a long question in pieces", pieces, ndcg(sets["aila_statutes"], default), "aila_statutes"))
-    plain = ndcg(sets["scifact"], default)
-    for weight in (0.05, 0.2):
-        weighed = ndcg(sets["scifact"], Configuration("weighed", "", retrieval={"keyword_weight": weight}))
-        rows.append(gain(f"acronyms and quoted phrases weigh 0, not {weight}", plain, weighed, "scifact"))
     rows += misjudged({name: sets[name] for name in ASKED})
     write_table(
         "choices",

@@ -50,7 +50,6 @@ GRID: dict[str, tuple[float, ...]] = {
     "sentence_share": (0.0, 0.3, 0.5, 0.6, 0.7, 0.8),
     "cross_language_sparse": (0.0, 0.1, 0.2, 0.4, 0.6),
     "variant_weight": (0.0, 0.1, 0.3),
-    "keyword_weight": (0.0, 0.05, 0.1, 0.2),
 }
 
 
@@ -82,7 +81,7 @@ def planned_signals(corpus: IndexedCorpus, configuration: Configuration) -> Call
     engine, planned = corpus.engine, planner(corpus, configuration)
     view = engine.collection.view()
     # Everything is read, so that any weights can be tried on it.
-    everything = {"rule_variants": True, "variant_weight": 1.0, "sentence_share": 0.5, "keyword_weight": 1.0}
+    everything = {"rule_variants": True, "variant_weight": 1.0, "sentence_share": 0.5}
     config = changed(configuration.applied(engine.config).retrieval, **everything)
     names = corpus.names
 

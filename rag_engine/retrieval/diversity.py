@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rag_engine.protocols import Keys, Vectors
+from rag_engine.protocols import Vectors
 
 Floats = NDArray[np.float64]
 
@@ -86,24 +86,6 @@ def admit(
             score, place, _ = queue[count]
             heapq.heappush(waiting, (-score * share**count, place, document))
     return admitted
-
-
-def with_siblings(scores: Floats, parents: Keys, share: float) -> Floats:
-    """Return the scores with a share of the best sibling's added; `parents` has the parent of each child.
-
-    Of two parents with about the same rank, the one with several good children comes first.
-    """
-    order = np.lexsort((-scores, parents))
-    first = np.ones(len(order), bool)
-    first[1:] = parents[order][1:] != parents[order][:-1]
-    starts = np.flatnonzero(first)
-    family = np.cumsum(first) - 1
-    best = scores[order[starts]]
-    alone = np.append(starts[1:], len(order)) - starts == 1
-    second = np.where(alone, 0.0, scores[order[np.minimum(starts + 1, len(order) - 1)]])
-    supported = scores.copy()
-    supported[order] += share * np.where(first, second[family], best[family])
-    return supported
 
 
 def mmr(scores: ArrayLike, vectors: Vectors, *, lambda_: float = 0.5, top_k: int, rescale: bool = True) -> list[int]:

@@ -18,7 +18,7 @@ from rag_engine.geography import geographic_boost, load_gazetteer
 from rag_engine.messages import Message
 from rag_engine.protocols import Keys, PassageReader, Vectors
 from rag_engine.retrieval.book_index_boost import IndexMatches, Listed, match_index
-from rag_engine.retrieval.diversity import Floats, mmr, with_siblings
+from rag_engine.retrieval.diversity import Floats, mmr
 from rag_engine.retrieval.fuse_ranks import POOL, PROFILES, PROVENANCE, Profile
 from rag_engine.retrieval.named_sections import NamedSections, find_named
 from rag_engine.retrieval.rerank_passages import read_scores, read_windows, rerank
@@ -38,11 +38,9 @@ from rag_engine.retrieval.tuning import (
     READ,
     READ_AFTER,
     READ_WHOLE,
-    REFERRING,
     SAME_PAGE_SHARE,
 )
 from rag_engine.storage.catalog import ChildRecord
-from rag_engine.storage.cross_references import references
 from rag_engine.storage.snapshot import CollectionView, Snapshot
 from rag_engine.types.evidence import AbsentSection, QueryPlan
 from rag_engine.types.passage import PassageReading
@@ -151,7 +149,7 @@ def _refined(
     retrievers: Retrievers,
     config: RetrievalConfig,
 ) -> Ranked:
-    """Return the order after provenance, references, siblings, reading and MMR.
+    """Return the order after provenance, reading and MMR.
 
     Sections that the question names come before all others.
     """
@@ -162,10 +160,6 @@ def _refined(
         gained = {key: weights.provenance_weight * bonus for key, bonus in bonuses}
         scores += np.array([gained.get(key, 0.0) for key in ranked.keys.tolist()])
         ranked = replace(ranked, provenance=gained)
-    if weights.reference_weight:
-        scores += weights.reference_weight * _referred(ranked, scores, view)
-    if weights.sibling_share:
-        scores = with_siblings(scores, view.snapshot.parents_of(ranked.keys), weights.sibling_share)
     ranked = ranked.by(scores)
     if config.rerank and weights.rerank_weight:
         ranked = _reranked(plan, ranked, allowed, view, retrievers, config)
@@ -289,19 +283,6 @@ def _reordered(ranked: Ranked, read: Mapping[int, float], weight: float) -> Rank
     scores = ranked.scores.copy()
     scores[chosen] = rerank(scores[chosen] - bonus, np.array(list(read.values())), weight) + bonus
     return replace(ranked, reranked=read).by(scores)
-
-
-def _referred(ranked: Ranked, scores: Floats, view: CollectionView) -> Floats:
-    """Return for each child the largest score of the best passages that refer to its parent, or 0."""
-    best = _records(ranked, REFERRING, view)
-    score_of = dict(zip(ranked.keys.tolist(), scores.tolist(), strict=True))
-    referring: dict[int, float] = {}
-    edges = references(view.catalog, {record.parent.key for record in best})
-    for record in best:
-        for _, target in edges.get(record.parent.key, ()):
-            referring[target.key] = max(referring.get(target.key, 0.0), score_of[record.key])
-    parents = view.snapshot.parents_of(ranked.keys)
-    return np.array([referring.get(parent, 0.0) for parent in parents.tolist()])
 
 
 def _records(ranked: Ranked, count: int, view: CollectionView) -> list[ChildRecord]:

@@ -34,14 +34,12 @@ class Signals:
     - `passage`, `sentence`: by how many standard deviations the child and its best sentence are nearer than any passage
       of its language; empty (0 columns) without the encoder
     - `keyword`: from 0 to 1; 0 if no keyword was found
-    - `named`: how well acronyms and quoted phrases match, from 0 to 1
     - `same_language`: whether the child is in the question's language, as far as known
     """
 
     passage: Floats
     sentence: Floats
     keyword: Floats
-    named: Floats
     same_language: NDArray[np.bool_]
 
 
@@ -89,7 +87,6 @@ def read_signals(plan: QueryPlan, pool: CandidatePool, view: CollectionView, wei
         # A passage answers a long question when it answers one piece of it.
         np.maximum(passage[:, variant], (cosines[:, position] - mean) / deviation, out=passage[:, variant])
         np.maximum(sentence[:, variant], (best[:, position] - mean) / deviation, out=sentence[:, variant])
-    named = sum((scaled_to_best(column(ranking, keys)) for ranking in found.keywords), np.zeros(len(keys)))
     worded = [
         keyword_share(column(ranking, keys), ideal) for ranking, ideal in zip(found.sparse, found.ideals, strict=True)
     ]
@@ -97,7 +94,6 @@ def read_signals(plan: QueryPlan, pool: CandidatePool, view: CollectionView, wei
         passage=passage,
         sentence=sentence,
         keyword=np.stack(worded, axis=1) if worded else np.zeros((len(keys), 0)),
-        named=named / max(len(found.keywords), 1),
         same_language=np.array(
             [language == plan.language or not language or not plan.language for language in languages], bool
         ),
@@ -139,15 +135,11 @@ def near_sentences(
 
 
 def mix(signals: Signals, weights: RankingWeights) -> Floats:
-    """Return one score a child in 0..1: a convex mix for each variant, plus acronyms and quoted phrases.
-
-    The first variant has weight 1.
-    """
+    """Return one score a child in 0..1: a convex mix for each variant, of which the first has weight 1."""
     gate = np.where(signals.same_language, 1.0, weights.cross_language_sparse)
     nearness = (1 - weights.sentence_share) * signals.passage + weights.sentence_share * signals.sentence
     variants = max(nearness.shape[1], signals.keyword.shape[1])
-    total = weights.keyword_weight * signals.named
-    nothing = np.zeros(len(gate))
+    total = nothing = np.zeros(len(gate))
     for variant in range(variants):
         mixed = convex_mix(
             nearness[:, variant] if nearness.shape[1] else nothing,

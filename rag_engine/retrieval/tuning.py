@@ -20,8 +20,6 @@ PRIOR_PASSAGES, PRIOR_DOCUMENTS = 10, 100
 NAMED_AMONG = 50
 # benchmarks/retrieval/index_signal.py: the share of the index weight elsewhere on a page that an index names.
 SAME_PAGE_SHARE = 0.5
-# benchmarks/retrieval/run_files.py, configuration "references": how many of the best lift what they refer to.
-REFERRING = 10
 # Prakash 2026, equation 3.5; benchmarks/retrieval/statutes.py: relevance against variety in the cascade's choice.
 MMR_RELEVANCE = 0.5
 

@@ -80,7 +80,7 @@ COLLECTION = (DYKES, INSURANCE, GUIDE, NOTICE, REPRINT, REPORT, GERMAN)
 
 def weighed(config: Config) -> Config:
     """Return the configuration with weights that no other fit changes."""
-    retrieval = changed(config.retrieval, provenance_weight=0.5, index_weight=0.1, keyword_weight=0.05)
+    retrieval = changed(config.retrieval, provenance_weight=0.5, index_weight=0.1)
     return replace(config, retrieval=retrieval)
 
 

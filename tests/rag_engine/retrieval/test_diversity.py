@@ -1,11 +1,9 @@
 from collections import Counter
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.retrieval.diversity import Candidate, admit, per_document_cap, with_siblings
+from rag_engine.retrieval.diversity import Candidate, admit, per_document_cap
 
 candidates = st.lists(
     st.builds(
@@ -50,12 +48,6 @@ def test_what_the_question_names_comes_first_and_does_not_count() -> None:
     named = Candidate(9, 1, 9, 0.0, False, 0.1, named=True)
     found = admit([*scored((1, 1.0), (2, 0.95)), named], top_k=2, floor=0.5, keyword_floor=0.5, share=0.5)
     assert list(found) == [9, 0]
-
-
-def test_of_two_passages_about_as_good_the_one_with_two_children_found_comes_first() -> None:
-    parents = np.array([10, 20, 20])
-    assert with_siblings(np.array([0.50, 0.48, 0.40]), parents, 0.1) == pytest.approx([0.50, 0.52, 0.448])
-    assert with_siblings(np.array([0.60, 0.48, 0.40]), parents, 0.1).argmax() == 0
 
 
 @given(candidates, st.integers(1, 10), st.integers(1, 3))

@@ -21,7 +21,6 @@ from tests.rag_engine.small_collection import ByHand, ReadingByHand, Written, in
 
 SANDBAGS = "Where do volunteers stack the sandbags?"
 NAMED = "Does Article 3 of the Dyke Protection Act leave what is left of a house to its owners?"
-MAPS = "How does the authority map every dyke?"
 
 DYKES, INSURANCE = "Dyke Protection Act", "Flood Insurance Act"
 Rank = Callable[..., Ranked]
@@ -117,14 +116,6 @@ def test_an_article_of_an_act_that_was_not_found_is_none_of_those_that_were(engi
 
 def test_a_question_that_names_nothing_leaves_every_score_alone(gained: Callable[..., dict[str, float]]) -> None:
     assert gained(SANDBAGS) == gained(SANDBAGS, provenance_weight=0.0, index_weight=0.0)
-
-
-def test_what_a_good_passage_refers_to_rises_where_references_count(
-    ranked: Rank, gained: Callable[..., dict[str, float]]
-) -> None:
-    before, after = gained(MAPS), gained(MAPS, reference_weight=0.3)
-    rise = {place: round(after[place] - before[place], 6) for place in before if after[place] != before[place]}
-    assert rise == {f"{DYKES}, Article 1": pytest.approx(0.3 * before[f"{DYKES}, Article 2"], abs=1e-6)}
 
 
 @pytest.mark.parametrize("profile", ["default", "rrf"])
@@ -368,8 +359,6 @@ settings_of_retrieval = st.fixed_dictionaries(
         "retrievers": st.sampled_from(["both", "dense", "sparse"]),
         "candidates": st.integers(1, 12),
         "top_k": st.integers(1, 5),
-        "sibling_share": st.sampled_from([0.0, 0.3]),
-        "reference_weight": st.sampled_from([0.0, 0.3]),
         "language_scale": st.booleans(),
         "rerank": st.booleans(),
     }

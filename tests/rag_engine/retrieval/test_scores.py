@@ -19,18 +19,16 @@ from rag_engine.types.evidence import QueryPlan
 
 QUESTION = "Where do volunteers stack the sandbags?"
 PLAN = QueryPlan(QUESTION, "en", (QUESTION,))
-DEFAULT = RankingWeights(keyword_weight=0.05)
+DEFAULT = RankingWeights()
 RETRIEVAL = RetrievalConfig(weights=DEFAULT)
 
 
-def signals(
-    nearness: Sequence[float], keyword: Sequence[float], named: Sequence[float] = (), same_language: Sequence[bool] = ()
-) -> Signals:
+def signals(nearness: Sequence[float], keyword: Sequence[float], same_language: Sequence[bool] = ()) -> Signals:
     """Signals of one query variant; an empty retriever is unavailable."""
     count = max(len(nearness), len(keyword))
     near = np.array(nearness, float).reshape(count, -1) if nearness else np.zeros((count, 0))
     words = np.array(keyword, float).reshape(count, -1) if keyword else np.zeros((count, 0))
-    return Signals(near, near, words, np.array(named or [0.0] * count), np.array(same_language or [True] * count))
+    return Signals(near, near, words, np.array(same_language or [True] * count))
 
 
 @st.composite
@@ -43,7 +41,6 @@ def any_signals(draw: st.DrawFn) -> Signals:
         passage=draw(deviations),
         sentence=draw(deviations),
         keyword=draw(arrays(np.float64, (count, worded), elements=st.floats(0, 1))),
-        named=draw(arrays(np.float64, count, elements=st.floats(0, 1))),
         same_language=draw(arrays(np.bool_, count)),
     )
 
@@ -54,7 +51,7 @@ def test_the_mix_lies_between_nought_and_one_and_the_best_has_one(
 ) -> None:
     config = replace(DEFAULT, dense_weight=dense, sentence_share=share, cross_language_sparse=gate)
     mixed = mix(some, config)
-    assert mixed.shape == some.named.shape
+    assert mixed.shape == some.same_language.shape
     assert np.isfinite(mixed).all()
     if mixed.size:
         assert mixed.max() == 1.0
@@ -78,13 +75,9 @@ def test_words_of_another_language_count_only_as_far_as_the_gate_is_open() -> No
     assert ajar[1] > ajar[0]
 
 
-def test_what_holds_the_named_acronym_comes_before_what_is_otherwise_as_good() -> None:
-    assert mix(signals([2.0, 2.0], [0.5, 0.5], named=[0.0, 1.0]), DEFAULT).tolist() == [0.0, 1.0]
-
-
 def test_further_variants_share_one_weight_beside_the_question_itself() -> None:
     near = np.array([[4.0, 0.0, 0.0], [0.0, 4.0, 4.0]])
-    some = Signals(near, near, np.zeros((2, 0)), np.zeros(2), np.ones(2, bool))
+    some = Signals(near, near, np.zeros((2, 0)), np.ones(2, bool))
     assert mix(some, replace(DEFAULT, variant_weight=0.9)).tolist() == [1.0, 0.0]
     assert mix(some, replace(DEFAULT, variant_weight=1.1)).tolist() == [0.0, 1.0]
 
@@ -159,10 +152,6 @@ def read(engine: Engine) -> Read:
         return read_signals(plan, pool, view, replace(DEFAULT, **changes))  # type: ignore[arg-type]
 
     return signals_of
-
-
-def test_what_is_named_is_a_share_of_all_that_the_question_names(read: Read) -> None:
-    assert read([0.5, 0.5, 0.5], ["en"] * 3, {"en": 0.5}).named == pytest.approx([0.5, 0.625, 0.0])
 
 
 def test_a_language_that_is_not_known_is_taken_for_the_questions(read: Read) -> None:
