@@ -1,6 +1,6 @@
 """Normalised scores mixed, and reciprocal ranks: nDCG@10 of the default and of `rrf`.
 
-    python -m benchmarks.retrieval.fusion [--shared DIR]
+    python -m benchmarks.retrieval.fusion [--sets SET ...] [--shared DIR]
 
 On the development half of every public set and pair of languages. Keywords rank the passages in the question's language
 alone in both.
@@ -33,11 +33,13 @@ NEAR = 0.003
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
+    parser.add_argument("--sets", nargs="+", choices=[one.name for one in SETS], help="these alone")
     arguments = parser.parse_args()
+    sets = [one for one in SETS if arguments.sets is None or one.name in arguments.sets]
     rows = []
     with TemporaryDirectory(prefix="sextant-fusion-") as away:
         results = measure_sets(
-            SETS,
+            sets,
             WAYS,
             read_config(kept=False),
             load_encoder("multilingual-e5-small"),
