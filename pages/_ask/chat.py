@@ -176,7 +176,11 @@ def _begin_answer(engine: Engine, id: str, asked: AskedNow, now: Asking) -> Conv
     )
     # In the address, so that a browser that reloads finds the question, and soon its answer.
     st.query_params["conversation"] = id
+    waiting = st.empty()
+    with waiting.container():
+        running.draw_searching()
     jobs.wait(id, _AT_ONCE_SECONDS, person)
+    waiting.empty()
     return read_conversation(resources.workspace(), id, person) or begun
 
 
