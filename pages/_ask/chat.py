@@ -34,8 +34,9 @@ from rag_engine.planning.follow_up import Exchange
 # A page does not move under who has clicked, typed or scrolled there since the question was first scrolled to.
 _SCROLL = """<script>
 (() => {
-  // %(occasion)s
   const asked = "%(conversation)s %(number)d";
+  // For accessibility.js: the answer that comes now was waited for.
+  if ("%(occasion)s" === "asked") window.sextantAsked = true;
   if (window.sextantScrolled?.asked !== asked) {
     window.sextantScrolled?.listening.abort();
     const now = window.sextantScrolled = {asked, listening: new AbortController(), touched: false};
@@ -176,11 +177,7 @@ def _begin_answer(engine: Engine, id: str, asked: AskedNow, now: Asking) -> Conv
     )
     # In the address, so that a browser that reloads finds the question, and soon its answer.
     st.query_params["conversation"] = id
-    waiting = st.empty()
-    with waiting.container():
-        running.draw_searching()
     jobs.wait(id, _AT_ONCE_SECONDS, person)
-    waiting.empty()
     return read_conversation(resources.workspace(), id, person) or begun
 
 

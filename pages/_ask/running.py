@@ -54,12 +54,6 @@ def watch(id: str) -> None:
         _draw_titles(progress.sources)
 
 
-def draw_searching() -> None:
-    """Draw that an answer was begun, as `watch` does, for those to whom it is read out as well."""
-    with st.chat_message("assistant", avatar=":material/explore:"), spoken_status("begun"):
-        st.markdown(f":material/progress_activity: {_('Searching your documents …')}")
-
-
 def await_change(drawn: Conversation) -> None:
     """Draw the page again if the conversation has another question or answer than was drawn.
 

@@ -29,7 +29,7 @@
     const status = document.querySelector('[class*="st-key-live-status-"]');
     const answer = [...document.querySelectorAll('[class*="st-key-live-answer-"]')].at(-1);
     // An answer that was there when the page was opened is read like any other text.
-    if (status) answering = true;
+    if (status || window.sextantAsked) answering = true;
     const part = status ?? (answering ? answer : null);
     const text = part ? wordsOf(part) : "";
     if (text && text !== seen) say(seen = text);
