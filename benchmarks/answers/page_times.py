@@ -261,7 +261,10 @@ def main() -> None:
             machine("streamlit", "playwright"),
             f"`python -m benchmarks.answers.page_times`; each page opened {given.times} times by a new visitor, until "
             "its own content can be used; without a language model, the models loaded.",
-            "A large collection: 280,000 passages of 2,800 documents; each page opened twice before it is timed.",
+            *(
+                ["A large collection: 280,000 passages of 2,800 documents; each page was opened twice before."]
+                * bool(large)
+            ),
         ],
     )
 

@@ -58,7 +58,6 @@ class Quotation:
     source: Source
     start: int
     end: int
-    score: float = 0.0
     answer: tuple[int, int] | None = None
 
     @property
@@ -188,7 +187,7 @@ def _choose(
     likely = {n for n, of in hits.items() if any(map(may_answer, of))} or hits.keys()
     chosen: list[Quotation] = []
     for place in order:
-        quotation = _quotation(candidates[place], float(scores[place]), listing=listing)
+        quotation = _quotation(candidates[place], listing=listing)
         if (not chosen or quotation.source.n in likely) and _is_new(quotation, chosen):
             chosen.append(quotation)
         if len(chosen) == most:
@@ -196,14 +195,14 @@ def _choose(
     return chosen
 
 
-def _quotation(candidate: _Quotable, score: float, *, listing: bool) -> Quotation:
+def _quotation(candidate: _Quotable, *, listing: bool) -> Quotation:
     source, units = candidate.source, candidate.units
     language = source.document.metadata.language
     start, end = with_context(candidate.unit, source.text, units, language, listing=listing)
     found = candidate.found
     # The answer to a question for several things is the whole, not one of them.
     answer = (found.start, found.end) if found is not None and found.score > 0 and not listing else None
-    return Quotation(source, start, end, score, answer)
+    return Quotation(source, start, end, answer)
 
 
 def _is_new(quotation: Quotation, chosen: Sequence[Quotation]) -> bool:
