@@ -116,9 +116,8 @@ class RetrievalConfig:
     """How evidence is found and ordered.
 
     `profile` names the recipe (rag_engine/retrieval/fuse_ranks.py); the papers' have no setting but `top_k` and
-    `similarity_floor`. `retrievers` which of the two are asked. `rerank`
-    lets a cross-encoder, or else the reader, order the best passages, as many as the machine was measured to read in
-    time. `geography` boosts documents about the places that a question names.
+    `similarity_floor`. `retrievers` which of the two are asked. `rerank` lets a cross-encoder, or else the reader,
+    order the best passages. `geography` boosts documents about the places that a question names.
     """
 
     profile: RetrievalProfile = "default"

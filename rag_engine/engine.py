@@ -51,12 +51,11 @@ from rag_engine.protocols import (
     Embedder,
     Generator,
     IdentifiedModel,
-    Reranker,
     SparseIndex,
     StorageBackends,
 )
 from rag_engine.retrieval.fuse_ranks import PROFILES
-from rag_engine.retrieval.rerank_passages import affordable_depth, read_passages
+from rag_engine.retrieval.rerank_passages import read_passages
 from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.settings import settings_stamp
@@ -365,7 +364,6 @@ class Engine:
             spaces=self._words_between_spaces,
             reranker=self.models.reranker,
             reader=self.models.reader,
-            rerank_depth=self._rerank_depth,
         )
 
     def _words_between_spaces(self) -> SparseIndex:
@@ -442,10 +440,6 @@ class Engine:
 
         chosen = max(children, key=held)
         return child_id(document.sha256, chosen.parent.index, chosen.index)
-
-    def _rerank_depth(self, reranker: Reranker) -> int:
-        """Return how many passages the reranker reads: measured once on this machine and kept with the index."""
-        return self.collection.rerank_depth(f"{reranker.name} {reranker.execution}", lambda: affordable_depth(reranker))
 
     def _indexing_embedder(self) -> Embedder:
         """Return the encoder, if it is the one that made the index."""

@@ -73,9 +73,9 @@ class Models:
             return self._embedder
 
     def reranker(self) -> Reranker | None:
-        """Return the configured cross-encoder, else the reader; BackendError if it cannot be loaded."""
+        """Return the configured cross-encoder, or None if none is set; BackendError if it cannot be loaded."""
         if not self._config.reranker:
-            return self.reader()
+            return None
         with self._reranker_lock:
             return _shared_reranker(self._config.reranker, self._config.execution)
 
@@ -119,7 +119,7 @@ class Models:
     def begin_loading(self, embedder: Callable[[], Embedder]) -> None:
         """Begin to load encoder, reader and cross-encoder, two at a time; `close` waits for them."""
         loads: list[Callable[[], object]] = [embedder, self.reader]
-        if self._config.retrieval.rerank and self._config.reranker:
+        if self._config.retrieval.rerank:
             loads.append(self.reranker)
         self._loading = threading.Thread(target=_load, args=(loads,), name="load models", daemon=True)
         self._loading.start()
@@ -139,10 +139,8 @@ class Models:
 
     def _check_reranker(self) -> Finding:
         """Say which model orders the best passages."""
-        if not self._config.retrieval.rerank:
-            return Finding("Reranker", "good", "none is wanted")
         try:
-            reranker = self.reranker()
+            reranker = (self.reranker() or self.reader()) if self._config.retrieval.rerank else None
         except SextantError as error:
             return Finding("Reranker", "bad", str(error))
         if reranker is None:

@@ -30,11 +30,10 @@ from rag_engine.answering.chances import judge
 from rag_engine.answering.quotations.extractive import Quoting, choose
 from rag_engine.config import DATA, read_config
 from rag_engine.engine import Engine, open_engine
-from rag_engine.evaluation.cached_reranker import cached
+from rag_engine.evaluation.cached_reader import cached
 from rag_engine.evaluation.gold import GoldQuestion, Quote, read_gold
 from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.retrieval.search import Retrievers
-from rag_engine.retrieval.tuning import RERANK_DEPTH
 from rag_engine.text.folding import fold
 from rag_engine.types.evidence import Evidence
 
@@ -121,8 +120,8 @@ def search(
 
 
 def retrievers_of(engine: Engine) -> Retrievers:
-    """Return retrievers that read no passage twice for a question, and as many on any machine."""
-    return replace(cached(engine.retrievers()), rerank_depth=lambda _: RERANK_DEPTH)
+    """Return retrievers that read no passage twice for a question."""
+    return cached(engine.retrievers())
 
 
 def grouped(found: Sequence[Found]) -> Mapping[str, Sequence[Found]]:

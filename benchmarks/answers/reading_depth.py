@@ -36,7 +36,7 @@ from rag_engine.engine import open_engine
 from rag_engine.evaluation.gold import read_gold
 from rag_engine.protocols import PassageReader
 from rag_engine.retrieval import ranking, rerank_passages
-from rag_engine.retrieval.tuning import READ, RERANK_DEPTH, WINDOW
+from rag_engine.retrieval.tuning import READ, WINDOW
 from rag_engine.types.passage import PassageReading
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -93,8 +93,6 @@ def main() -> None:
             retrievers = replace(
                 engine.retrievers(),
                 reader=lambda reader=reader: reader,
-                reranker=lambda reader=reader: reader,
-                rerank_depth=lambda _: RERANK_DEPTH,
             )
             with patch.object(ranking, "READ", passages), patch.object(rerank_passages, "WINDOW", characters):
                 found = search(engine, retrievers, questions, {})

@@ -28,7 +28,7 @@ from benchmarks.retrieval.statutes import assemble_statutes
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.backends.identify_language import identify_language
 from rag_engine.config import DATA, RankingWeights, changed, read_config
-from rag_engine.evaluation.cached_reranker import cached
+from rag_engine.evaluation.cached_reader import cached
 from rag_engine.evaluation.configurations import Configuration
 from rag_engine.evaluation.datasets import Dataset, pool_datasets, read_dataset
 from rag_engine.evaluation.metric import measure

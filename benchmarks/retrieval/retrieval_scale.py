@@ -276,7 +276,7 @@ def main() -> None:
         f"Retrieval over {len(engine.collection.snapshot()):,} children with the judging of what was found",
         COLUMNS,
         rows_of(judged, theirs),
-        [machine(), "The same questions; the reader says how likely each passage found is to answer."],
+        [machine(), "The same questions; each passage found is given its chance to answer, and none is read."],
     )
     engine.close()
 

@@ -20,7 +20,6 @@ from rag_engine.planning.plan import plan_question
 from rag_engine.protocols import VectorIndex
 from rag_engine.retrieval.ranking import Ranked, rank
 from rag_engine.retrieval.search import Retrievers
-from rag_engine.retrieval.tuning import RERANK_DEPTH
 from rag_engine.storage.snapshot import CollectionView
 from rag_engine.types.evidence import Evidence, QueryPlan
 
@@ -109,8 +108,7 @@ def planner(corpus: IndexedCorpus, configuration: Configuration) -> Callable[[st
 
 
 def _exact(retrievers: Retrievers, configuration: Configuration) -> Retrievers:
-    # As deep as anywhere, or the machine would change figures.
-    retrievers = replace(retrievers, dense=_no_approximation, rerank_depth=lambda _: RERANK_DEPTH)
+    retrievers = replace(retrievers, dense=_no_approximation)
     # A recipe's own choice is measured under "spaces"; its fusion with the index on disk is a configuration too.
     if configuration.keywords == "index":
         return replace(retrievers, spaces=retrievers.sparse)

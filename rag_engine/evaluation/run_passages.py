@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from rag_engine.config import Config
-from rag_engine.evaluation.cached_reranker import cached
+from rag_engine.evaluation.cached_reader import cached
 from rag_engine.evaluation.configurations import Configuration, by_chunking
 from rag_engine.evaluation.gold import GoldQuestion, alternatives
 from rag_engine.evaluation.metric import Measured

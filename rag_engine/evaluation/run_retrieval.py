@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rag_engine.config import Config
-from rag_engine.evaluation.cached_reranker import cached
+from rag_engine.evaluation.cached_reader import cached
 from rag_engine.evaluation.configurations import Configuration, by_chunking
 from rag_engine.evaluation.datasets import Dataset
 from rag_engine.evaluation.metric import METRICS, Measured, RankDocuments, measure

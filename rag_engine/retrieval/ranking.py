@@ -16,7 +16,7 @@ from rag_engine.errors import BackendError, SextantError
 from rag_engine.filters import Filter
 from rag_engine.geography import geographic_boost, load_gazetteer
 from rag_engine.messages import Message
-from rag_engine.protocols import Keys, PassageReader, Vectors
+from rag_engine.protocols import Keys, Vectors
 from rag_engine.retrieval.book_index_boost import IndexMatches, Listed, match_index
 from rag_engine.retrieval.diversity import Floats, mmr
 from rag_engine.retrieval.fuse_ranks import POOL, PROFILES, PROVENANCE, Profile
@@ -38,6 +38,7 @@ from rag_engine.retrieval.tuning import (
     READ,
     READ_AFTER,
     READ_WHOLE,
+    RERANK_DEPTH,
     SAME_PAGE_SHARE,
 )
 from rag_engine.storage.catalog import ChildRecord
@@ -202,7 +203,7 @@ def _cascaded(
     vectors = np.array(view.vectors[view.snapshot.rows[view.snapshot.positions(pool.keys)]])
     read, warnings = None, list[Message]()
     try:
-        reranker = retrievers.reranker() if config.rerank else None
+        reranker = (retrievers.reranker() or retrievers.reader()) if config.rerank else None
         if reranker is None:
             raise BackendError("The reranker is switched off.")
         read = read_scores(plan.question, [record.text for record in best], reranker)
@@ -244,8 +245,8 @@ def _reranked(
     """
     try:
         reranker = retrievers.reranker()
-        if reranker is not None and not isinstance(reranker, PassageReader):
-            best = _records(ranked, retrievers.rerank_depth(reranker), view)
+        if reranker is not None:
+            best = _records(ranked, RERANK_DEPTH, view)
             if len(best) > 1:
                 scores = read_scores(plan.question, [record.text for record in best], reranker)
                 crossed = {record.key: float(score) for record, score in zip(best, scores, strict=True)}
@@ -257,7 +258,7 @@ def _reranked(
         if reader is None:
             return ranked
         alone = allowed is not None and len(allowed) == 1
-        depth = READ_WHOLE if alone else READ_AFTER if ranked.reranked else min(READ, retrievers.rerank_depth(reader))
+        depth = READ_WHOLE if alone else READ_AFTER if ranked.reranked else READ
         best = _records(ranked, depth, view)
         near = near_sentences(ranked.found.of_question(), plan.language, best, view)
         texts = [(record.parent.start + record.start, record.text, near.get(record.key, ())) for record in best]

@@ -1,4 +1,4 @@
-"""Reading of the best passages with the question, as many as the machine reads in time.
+"""Reading of the best passages with the question.
 
 A reader reads the part of a passage around its nearest sentence. Its reading orders the passages, unless a
 cross-encoder that a user names does, and says later what is quoted and whether that answers.
@@ -6,8 +6,7 @@ cross-encoder that a user names does, and says later what is quoted and whether 
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,33 +14,9 @@ from numpy.typing import NDArray
 
 from rag_engine.protocols import PassageReader, Reranker
 from rag_engine.retrieval.diversity import Floats, scaled
-from rag_engine.retrieval.tuning import LEAST_RERANKED, READ, RERANK_DEPTH, RERANK_SECONDS, WINDOW
+from rag_engine.retrieval.tuning import READ, WINDOW
 from rag_engine.types.evidence import Evidence
 from rag_engine.types.passage import Hit, NearSentence, PassageReading
-
-_PROBE_QUESTION = "Who keeps the dykes in repair, and who pays for it?"
-# As long as a passage becomes.
-_PROBE = "The owners of the land behind a dyke keep it in repair and share what it costs each year. " * 13
-_BATCH = _PROBES = 4
-# The fastest run shows the machine's speed without other work.
-_RUNS = 4
-
-
-def affordable_depth(reranker: Reranker, clock: Callable[[], float] = time.process_time) -> int:
-    """Return how many passages a reranker reads in three seconds on this machine, at most 20.
-
-    Below five it is 0. It is measured once and kept, so that the same question gives the same order under any load. The
-    measure is processor time, which waiting for other processes does not lengthen.
-    """
-    fastest = float("inf")
-    for _ in range(_RUNS):
-        started = clock()
-        reranker.score(_PROBE_QUESTION, [_PROBE] * _PROBES)
-        fastest = min(fastest, (clock() - started) / _PROBES)
-        if fastest * RERANK_DEPTH <= RERANK_SECONDS:
-            return RERANK_DEPTH  # a faster run would read no more
-    depth = int(RERANK_SECONDS / fastest)
-    return depth if depth >= LEAST_RERANKED else 0
 
 
 def rerank(scores: Floats, read: Floats, weight: float) -> Floats:
@@ -130,13 +105,7 @@ def read_scores(question: str, texts: Sequence[str], reranker: Reranker) -> NDAr
 
     RuntimeError describes a wrong reply.
     """
-    # Texts of one length lose no time to padding.
-    by_length = sorted(range(len(texts)), key=lambda row: len(texts[row]), reverse=True)
-    scores = np.empty(len(texts))
-    for first in range(0, len(texts), _BATCH):
-        batch = by_length[first : first + _BATCH]
-        found = np.asarray(reranker.score(question, [texts[row] for row in batch]), dtype=np.float64)
-        if found.shape != (len(batch),) or not np.isfinite(found).all():
-            raise RuntimeError(f"{reranker.name} did not give one number for each of {len(batch)} passages.")
-        scores[batch] = found
+    scores = np.asarray(reranker.score(question, texts), dtype=np.float64)
+    if scores.shape != (len(texts),) or not np.isfinite(scores).all():
+        raise RuntimeError(f"{reranker.name} did not give one number for each passage.")
     return scores

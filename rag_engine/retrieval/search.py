@@ -12,7 +12,7 @@ from rag_engine.config import RankingWeights, RetrievalConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.filters import Filter, allowed_documents, facet_values
 from rag_engine.messages import Message
-from rag_engine.protocols import Embedder, LoadReader, LoadReranker, Reranker, SparseIndex, VectorIndex, Vectors
+from rag_engine.protocols import Embedder, LoadReader, LoadReranker, SparseIndex, VectorIndex, Vectors
 from rag_engine.retrieval.exact_search import nearest
 from rag_engine.retrieval.fuse_ranks import POOL, PROFILES, Profile
 from rag_engine.retrieval.tuning import DEPTH_PER_RESULT, EXACT_UP_TO, LONGEST_PIECE
@@ -27,8 +27,7 @@ class Retrievers:
     """The backends that a search asks, each opened at its first use.
 
     If one is unavailable, the others still answer. `spaces` is the keyword index of words between spaces that a
-    published recipe asks. `reranker` is a cross-encoder, or else the `reader`; `rerank_depth` says how many of the best
-    one of them reads.
+    published recipe asks. `reranker` is a cross-encoder that a user names.
     """
 
     embedder: Callable[[], Embedder]
@@ -37,7 +36,6 @@ class Retrievers:
     spaces: Callable[[], SparseIndex]
     reranker: LoadReranker
     reader: LoadReader
-    rerank_depth: Callable[[Reranker], int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,5 @@ MMR_RELEVANCE = 0.5
 READ, WINDOW = 12, 600
 READ_AFTER = 8
 READ_WHOLE = 40
-# How many of the best a cross-encoder reranks. Further down it lifts passages that only look like an answer; of fewer
-# than the least the order hardly changes.
-RERANK_DEPTH, LEAST_RERANKED = 20, 5
-# The seconds of the processor that reranking may take; a machine with nothing else to do takes less by the clock.
-RERANK_SECONDS = 3.0
+# How many of the best a cross-encoder reranks. Further down it lifts passages that only look like an answer.
+RERANK_DEPTH = 20

@@ -14,7 +14,7 @@ from rag_engine.errors import SextantError, WorkspaceError
 from rag_engine.filters import Facets, Filter, allowed_documents
 from rag_engine.messages import Message
 from rag_engine.protocols import SparseIndex, StorageBackends, VectorIndex
-from rag_engine.storage.catalog import Catalog, set_state
+from rag_engine.storage.catalog import Catalog
 from rag_engine.storage.erase_document import ERASING, LEFT
 from rag_engine.storage.manifest import IndexManifest, read_manifest
 from rag_engine.storage.rebuild import (
@@ -57,7 +57,6 @@ class Collection:
         self.backends = backends
         self._lock = threading.RLock()
         # Of a workspace that cannot be written, for the time of this process.
-        self._measured: dict[str, int] = {}
         self._snapshot: Snapshot | None = None
         self._view: CollectionView | None = None
         # Rows of the vector file that were held against their checksums.
@@ -92,20 +91,6 @@ class Collection:
     def manifest(self) -> IndexManifest | None:
         """Return the index's manifest of its encoder; None before anything was indexed."""
         return read_manifest(self.catalog.state("encoder"))
-
-    def rerank_depth(self, reranker: str, measure: Callable[[], int]) -> int:
-        """Return how many passages a reranker of this name reads, measured at the first call."""
-        name = f"rerank depth {reranker}"
-        kept = self._measured.get(name) or self.catalog.state(name)
-        if kept:
-            return int(kept)
-        with self._lock:
-            depth = measure()
-            self._measured[name] = depth
-            if paths.is_writable(self.workspace):
-                with self.catalog.begin() as connection:
-                    set_state(connection, name, str(depth))
-        return depth
 
     def view(self) -> CollectionView:
         """Return the collection as a search reads it at this moment.

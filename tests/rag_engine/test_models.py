@@ -12,7 +12,7 @@ from rag_engine.backends.encoder.packaged_e5 import packaged_name
 from rag_engine.config import Config, GenerationConfig, read_config
 from rag_engine.errors import BackendError, InputError
 from rag_engine.models import Models
-from rag_engine.protocols import PassageReader, Reranker
+from rag_engine.protocols import Reranker
 from rag_engine.storage.manifest import manifest_of
 from tests.rag_engine.backends.scripted_server import Script, serving
 from tests.rag_engine.conftest import CountingEmbedder
@@ -61,20 +61,20 @@ def test_a_model_that_is_nowhere_is_named_with_the_cure_and_looked_for_again(con
 def test_a_runtime_that_there_is_not_is_refused(config: Config) -> None:
     asked = Models(replace(config, execution="abacus"))
     with pytest.raises(InputError, match="abacus"):
-        asked.reranker()
+        asked.reader()
 
 
-def test_without_a_setting_the_reader_reranks_and_is_loaded_once(config: Config) -> None:
+def test_without_a_setting_the_reader_alone_is_there_and_loaded_once(config: Config) -> None:
     asked = Models(config)
-    reranker = asked.reranker()
-    assert isinstance(reranker, PassageReader)
-    assert reranker is asked.reader()
-    assert reranker is asked.reranker()
+    reader = asked.reader()
+    assert reader is not None
+    assert reader is asked.reader()
+    assert asked.reranker() is None
     for question, passages in (
         ("Wer füllt die Sandsäcke?", ["Freiwillige füllen die Sandsäcke.", "Die Sirene wird geprüft."]),
         ("Who fills the sandbags?", ["Volunteers fill sandbags.", "The siren is tested."]),
     ):
-        right, wrong = reranker.score(question, passages)
+        right, wrong = reader.score(question, passages)
         assert right > wrong
 
 

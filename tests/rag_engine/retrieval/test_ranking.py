@@ -13,7 +13,7 @@ from rag_engine.errors import BackendError
 from rag_engine.protocols import PassageReader, Reranker
 from rag_engine.retrieval.ranking import Ranked, rank
 from rag_engine.retrieval.scores import near_sentences
-from rag_engine.retrieval.tuning import READ, READ_AFTER, READ_WHOLE, RERANK_DEPTH, WINDOW
+from rag_engine.retrieval.tuning import READ, READ_AFTER, READ_WHOLE, WINDOW
 from rag_engine.types.evidence import QueryPlan
 from rag_engine.types.passage import IndexListing
 from tests.rag_engine.conftest import AwayEmbedder, CountingEmbedder
@@ -42,9 +42,8 @@ def ranked(engine: Engine) -> Rank:
     ) -> Ranked:
         asked = replace(
             of.retrievers(),
-            reranker=lambda: reranker or reader,
+            reranker=lambda: reranker,
             reader=lambda: reader,
-            rerank_depth=lambda _: RERANK_DEPTH,
         )
         changes = {"rerank": bool(reranker or reader), **changes}
         plan = QueryPlan(question, language, (question,))
@@ -200,14 +199,6 @@ def test_the_reader_reads_the_best_once(ranked: Rank) -> None:
     assert found.readings.keys() == set(ranked(SANDBAGS).keys[:READ].tolist())
 
 
-def test_a_slow_machine_has_fewer_read(engine: Engine) -> None:
-    reader = ReadingByHand(len)
-    slow = replace(engine.retrievers(), reranker=lambda: reader, reader=lambda: reader, rerank_depth=lambda _: 5)
-    plan = QueryPlan(SANDBAGS, "en", (SANDBAGS,))
-    found = rank(plan, None, engine.collection.view(), slow, engine.retrieval(rerank=True))
-    assert len(reader.scored) == len(found.readings) == 5
-
-
 def test_after_a_cross_encoder_has_ordered_the_reader_reads_the_best_eight(
     order: Callable[..., list[str]], ranked: Rank, engine: Engine
 ) -> None:
@@ -295,7 +286,7 @@ def gives_nothing(text: str) -> float:
     [
         (breaks_off, "Reranker by hand broke off."),
         (dies, "Infer Request is busy"),
-        (gives_nothing, "by hand did not give one number for each of 4 passages."),
+        (gives_nothing, "by hand did not give one number for each passage."),
     ],
 )
 def test_where_a_cross_encoder_fails_the_reader_orders_and_it_is_said(
@@ -373,7 +364,7 @@ def test_every_ranking_keeps_to_the_filter_and_descends_with_each_child_once(
     plan = QueryPlan(question, language, (question or "dyke",), keywords=("Act",))
     allowed = frozenset(chosen) if filtered else None
     reader = ReadingByHand(len)
-    asked = replace(engine.retrievers(), reranker=lambda: reader, reader=lambda: reader, rerank_depth=lambda _: 20)
+    asked = replace(engine.retrievers(), reader=lambda: reader)
     found = rank(plan, allowed, engine.collection.view(), asked, engine.retrieval(**changes))
     keys, scores = found.keys.tolist(), found.scores.tolist()
     assert len(set(keys)) == len(keys) == len(scores) == len(found.owners) == len(found.cosines)

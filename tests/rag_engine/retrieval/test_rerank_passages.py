@@ -1,8 +1,7 @@
 """Reading of the best passages: the mix of two scores, how deep, which part, and failures."""
 
-import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -10,22 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_engine.protocols import Scores
-from rag_engine.retrieval.rerank_passages import affordable_depth, read_scores, read_window, read_windows, rerank
+from rag_engine.retrieval.rerank_passages import read_scores, read_window, read_windows, rerank
 from rag_engine.retrieval.tuning import RERANK_DEPTH, WINDOW
 from rag_engine.types.passage import NearSentence, PassageReading
 
 
 @dataclass
 class Reader:
-    """A Reranker that gives each text the score its function does and remembers what it was given."""
+    """A Reranker that gives each text the score its function does."""
 
     of: Callable[[str], float]
     name: str = "reader"
     execution: str = "by hand"
-    batches: list[list[str]] = field(default_factory=list)
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
-        self.batches.append(list(texts))
         return np.array([self.of(text) for text in texts], dtype=np.float32)
 
 
@@ -62,44 +59,16 @@ def test_without_weight_the_scores_stay_and_with_the_whole_the_reading_alone_ord
     assert rerank(scores, read, 1.0) == pytest.approx([0.5, 0.7, 0.9])
 
 
-@pytest.mark.parametrize(
-    ("seconds_a_passage", "depth"), [(0.01, RERANK_DEPTH), (0.15, RERANK_DEPTH), (0.2, 15), (0.59, 5), (0.7, 0)]
-)
-def test_as_many_passages_are_read_as_the_machine_reads_in_time(seconds_a_passage: float, depth: int) -> None:
-    reader = Reader(answers)
-    ticks = itertools.count(0.0, 4 * seconds_a_passage)
-    assert affordable_depth(reader, clock=lambda: next(ticks)) == depth
-    assert {len(batch) for batch in reader.batches} == {4}
-
-
-def test_the_fastest_run_counts_for_others_may_have_used_the_machine() -> None:
-    times = iter([0.0, 9.0, 10.0, 10.5, 20.0, 29.0, 30.0, 39.0])
-    assert affordable_depth(Reader(answers), clock=lambda: next(times)) == RERANK_DEPTH
-
-
-def test_a_machine_that_reads_as_many_as_are_wanted_is_tried_once() -> None:
-    reader, ticks = Reader(answers), itertools.count(0.0, 0.1)
-    assert affordable_depth(reader, clock=lambda: next(ticks)) == RERANK_DEPTH
-    assert len(reader.batches) == 1
-
-
-def test_scores_come_in_the_order_of_the_texts_though_texts_of_one_length_are_read_together() -> None:
-    reader = Reader(lambda text: float(len(text)))
-    texts = ["ccc", "a", "eeeee", "dddd", "bb"]
-    assert read_scores("q", texts, reader).tolist() == [3.0, 1.0, 5.0, 4.0, 2.0]
-    assert reader.batches == [["eeeee", "dddd", "ccc", "bb"], ["a"]]
-
-
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_scores_that_are_no_numbers_are_not_used(number: float) -> None:
-    with pytest.raises(RuntimeError, match="reader did not give one number for each of 3 passages"):
+    with pytest.raises(RuntimeError, match="reader did not give one number for each passage"):
         read_scores("q", TEXTS, Reader(lambda _: number))
 
 
 def test_scores_of_another_shape_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     reader = Reader(answers)
     monkeypatch.setattr(reader, "score", lambda _, texts: np.zeros((len(texts), 2), dtype=np.float32))
-    with pytest.raises(RuntimeError, match="one number for each of 3"):
+    with pytest.raises(RuntimeError, match="one number for each passage"):
         read_scores("q", TEXTS, reader)
 
 

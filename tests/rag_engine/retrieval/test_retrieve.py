@@ -170,7 +170,7 @@ def test_by_meaning_alone_no_keyword_is_claimed(engine: Engine) -> None:
 
 def reading(engine: Engine, question: str, reader: ReadingByHand, **changes: object) -> Evidence:
     """Return what is found for a question where a reader reads."""
-    retrievers = replace(engine.retrievers(), reranker=lambda: reader, reader=lambda: reader, rerank_depth=lambda _: 20)
+    retrievers = replace(engine.retrievers(), reader=lambda: reader)
     settings = engine.retrieval(**{"rerank": True, "similarity_floor": 0.0, "top_k": 40, **changes})
     return retrieve(QueryPlan(question, "en", (question,)), None, engine.collection.view(), retrievers, settings)
 
@@ -276,7 +276,7 @@ def test_no_source_leaves_the_filter_and_each_passage_is_there_once(
         rerank=True,
     )  # fmt: skip
     reader = ReadingByHand(len)
-    asked = replace(engine.retrievers(), reranker=lambda: reader, reader=lambda: reader)
+    asked = replace(engine.retrievers(), reader=lambda: reader)
     plan = QueryPlan(question, "en", (question,))
     evidence = retrieve(plan, frozenset(allowed), engine.collection.view(), asked, config)
     assert {source.document.key for source in evidence.sources} <= allowed
