@@ -1,8 +1,9 @@
 """Questions that were written for training, in seven languages, on passages of the documents.
 
 Each line of training/questions names a document and the beginning and the length of a passage, or has the passage, and
-questions with the words of the passage that answer them, "" for a near miss. `es_squad2.jsonl` has translations of
-questions of that set instead.
+questions with the words of the passage that answer them, "" for a near miss. A line of `near_passages.jsonl` or
+`own_tables.jsonl` has three passages that are near each other, and questions that one of them alone answers.
+`es_squad2.jsonl` has translations of questions of that set instead.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from lxml import etree
@@ -32,38 +34,56 @@ _BESIDE = ((slice(0, 8), 0.8), (slice(8, 80), 0.5), (slice(80, None), 0.25))
 def of_questions(shared: Path, embedder: Embedder, randomly: random.Random) -> list[Sample]:
     """Return the samples of all written questions, the answered ones also asked of other passages."""
     samples = list(written(shared))
-    return [*samples, *_beside(samples, embedder, randomly), *translated(shared / "data" / "reading")]
+    near = list(written_on_near(shared))
+    return [*samples, *near, *_beside(samples, embedder, randomly), *translated(shared / "data" / "reading")]
 
 
 def written(shared: Path) -> Iterator[Sample]:
-    """Yield the questions written on passages; ValueError if a document does not hold its passage."""
-    for file in sorted(QUESTIONS.glob("*.jsonl")):
-        if file.stem != TRANSLATED:
-            yield from _of_file(file, shared)
+    """Yield the questions written on single passages; ValueError if a document does not hold its passage."""
+    for family, row in _rows():
+        if "passages" not in row:
+            passage = _passage(row, shared / "data")
+            for _, question, answer in row["questions"]:
+                place = {"start": passage.index(answer), "text": answer} if answer else None
+                yield asked_of(question, passage, place, family, row["language"])
+
+
+def written_on_near(shared: Path) -> Iterator[Sample]:
+    """Yield the questions on three near passages, with the one that answers and the others as near misses.
+
+    ValueError if a document does not hold its passage.
+    """
+    for family, row in _rows():
+        passages = [_passage(one, shared / "data") for one in row.get("passages", ())]
+        for right, _, question, answer in row["questions"] if passages else ():
+            for number, passage in enumerate(passages):
+                place = {"start": passage.index(answer), "text": answer} if number == right else None
+                yield asked_of(question, passage, place, family, row["language"])
 
 
 def asked_documents() -> set[str]:
     """Return the names of the documents that questions were written on."""
-    rows = (json.loads(line) for file in QUESTIONS.glob("*.jsonl") for line in file.open(encoding="utf-8"))
-    return {row["document"] for row in rows if "document" in row} - set(EVERY)
+    passages = (one for _, row in _rows() for one in row.get("passages", (row,)))
+    return {one["document"] for one in passages if "document" in one} - set(EVERY)
 
 
-def _of_file(file: Path, shared: Path) -> Iterator[Sample]:
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines()):
-        row = json.loads(line)
-        passage = row.get("text") or _passage(row, shared / "data")
-        for _, question, answer in row["questions"]:
-            place = {"start": passage.index(answer), "text": answer} if answer else None
-            yield asked_of(question, passage, place, f"{file.stem} {number}", row["language"])
+def _rows() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each line of the written questions, with the family of its samples."""
+    for file in sorted(QUESTIONS.glob("*.jsonl")):
+        if file.stem != TRANSLATED:
+            for number, line in enumerate(file.read_text(encoding="utf-8").splitlines()):
+                yield f"{file.stem} {number}", json.loads(line)
 
 
-def _passage(row: dict[str, object], data: Path) -> str:
-    """Return the passage of a line, by its beginning and length in its document."""
-    text = _text(str(row["document"]), data)
-    start = text.find(str(row["begin"]))
+def _passage(row: dict[str, Any], data: Path) -> str:
+    """Return a passage: its own text, or that at its beginning and of its length in its document."""
+    if "text" in row:
+        return str(row["text"])
+    text = _text(row["document"], data)
+    start = text.find(row["begin"])
     if start < 0:
         raise ValueError(f"{row['document']} does not hold the passage that begins {row['begin']!r}.")
-    return text[start : start + int(str(row["length"]))]
+    return text[start : start + row["length"]]
 
 
 @cache

@@ -1,6 +1,6 @@
 """Train the reader's adapter.
 
-    python -m training.train [--sets licensed|every] [--most N] [--shared DIR] [--out DIR]
+    python -m training.train [--sets licensed|every] [--shared DIR] [--out DIR]
 
 Writes adapter.safetensors (half precision) and card.json: data, settings, figures, hash. Uses a GPU where there is one.
 The sets of ../shared/data/benchmarks are never read.
@@ -48,6 +48,8 @@ CHECKS = 5
 # bring most of theirs: nearest passages alone teach that a passage on something else answers better.
 DISTRACTORS = 0.2
 RELEVANCE_LOSS = 0.5
+# Of the choice between the passages of a question: without it near misses are told apart less well.
+CHOICE_LOSS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +83,16 @@ def gather(shared: Path, names: Sequence[str], corpus: bool) -> list[Sample]:
     return samples + (of_corpus(shared / "data" / "corpus", randomly) if corpus else [])
 
 
-def encode(samples: Sequence[Sample], tokenizer: Any) -> list[Encoded]:
+def by_question(samples: Sequence[Sample]) -> list[list[Sample]]:
+    """Return the samples in groups of the same question."""
+    groups: dict[tuple[str, str], list[Sample]] = {}
+    for sample in samples:
+        groups.setdefault((sample.family, sample.question), []).append(sample)
+    return list(groups.values())
+
+
+def encode(samples: Sequence[Sample], tokenizer: Any, randomly: random.Random) -> list[Encoded]:
     """Return the samples as tokens; those whose answer is beyond what is read are left out."""
-    randomly = random.Random(SEED)
     encoded = []
     for sample in samples:
         passage, start, end = _window(sample, randomly)
@@ -118,24 +127,35 @@ def _window(sample: Sample, randomly: random.Random) -> tuple[str, int, int]:
     return sample.passage[begin : begin + WINDOW], sample.start - moved, sample.end - moved
 
 
-def batches(encoded: Sequence[Encoded], randomly: random.Random | None) -> Iterator[list[Encoded]]:
-    """Yield batches of samples of about the same length, in random order where one is given."""
-    order = list(range(len(encoded)))
+def batches(groups: Sequence[list[Encoded]], randomly: random.Random | None) -> Iterator[list[list[Encoded]]]:
+    """Yield batches of whole groups of about the same length, in random order where one is given.
+
+    A batch has BATCH samples, or a few more for its last group.
+    """
+    order = list(groups)
     if randomly is not None:
         randomly.shuffle(order)
-    chunks = [order[at : at + 50 * BATCH] for at in range(0, len(order), 50 * BATCH)]
-    groups = []
-    for chunk in chunks:
-        chunk.sort(key=lambda at: len(encoded[at].ids))
-        groups += [chunk[at : at + BATCH] for at in range(0, len(chunk), BATCH)]
+    found = []
+    for at in range(0, len(order), 25 * BATCH):
+        batch: list[list[Encoded]] = []
+        for group in sorted(order[at : at + 25 * BATCH], key=lambda group: max(len(one.ids) for one in group)):
+            batch.append(group)
+            if sum(map(len, batch)) >= BATCH:
+                found.append(batch)
+                batch = []
+        found += [batch] if batch else []
     if randomly is not None:
-        randomly.shuffle(groups)
-    for group in groups:
-        yield [encoded[at] for at in group]
+        randomly.shuffle(found)
+    yield from found
 
 
-def loss_of(model: ReaderModel, batch: Sequence[Encoded], padding: int, device: str) -> torch.Tensor:
-    """Return the loss of a batch: of the span's two ends where the span is known, and of the relevance."""
+def loss_of(model: ReaderModel, groups: Sequence[list[Encoded]], padding: int, device: str) -> torch.Tensor:
+    """Return the loss of a batch of groups.
+
+    It is of the span's two ends where the span is known, of the relevance, and of the choice between the passages of a
+    question.
+    """
+    batch = [one for group in groups for one in group]
     width = max(len(one.ids) for one in batch)
     ids = torch.full((len(batch), width), padding, dtype=torch.long)
     mask = torch.zeros((len(batch), width), dtype=torch.long)
@@ -147,15 +167,37 @@ def loss_of(model: ReaderModel, batch: Sequence[Encoded], padding: int, device: 
     half = device == "cuda" or any(torch.cpu.get_capabilities().get(one) for one in ("amx_bf16", "avx512_bf16"))
     with torch.autocast(device, torch.bfloat16, enabled=half):
         spans, relevance = model(ids, mask)
-    spans = spans.float().masked_fill(mask[:, :, None] == 0, -1e4)
+    spans, relevance = spans.float().masked_fill(mask[:, :, None] == 0, -1e4), relevance.float()
     wanted = torch.tensor([one.relevance for one in batch], device=device)
-    loss = RELEVANCE_LOSS * functional.binary_cross_entropy_with_logits(relevance.float(), wanted)
+    loss = RELEVANCE_LOSS * functional.binary_cross_entropy_with_logits(relevance, wanted)
     known = torch.tensor([one.spans for one in batch], device=device)
     if known.any():
         for end, places in enumerate(([one.first for one in batch], [one.last for one in batch])):
             target = torch.tensor(places, device=device)
             loss = loss + 0.5 * functional.cross_entropy(spans[known, :, end], target[known])
-    return loss
+    begun, choices = 0, list[torch.Tensor]()
+    for group in groups:
+        rows = slice(begun, begun + len(group))
+        choices += choice_losses(group, spans[rows], relevance[rows])
+        begun += len(group)
+    return loss + CHOICE_LOSS * torch.stack(choices).sum() / len(groups) if choices else loss
+
+
+def choice_losses(group: Sequence[Encoded], spans: torch.Tensor, relevance: torch.Tensor) -> Iterator[torch.Tensor]:
+    """Yield the losses of choosing each right passage of a question among its wrong ones.
+
+    By relevance, and by the answer's two ends among the tokens of all these passages (Clark and Gardner 2018).
+    """
+    wrong = [row for row, one in enumerate(group) if one.relevance < 1]
+    for right, one in enumerate(group):
+        if not wrong or one.relevance < 1:
+            continue
+        rows = [right, *wrong]
+        yield -functional.log_softmax(relevance[rows], 0)[0]
+        if one.spans and one.first:
+            for end, place in enumerate((one.first, one.last)):
+                # The first token stands for "no answer", which each passage is asked by itself.
+                yield 0.5 * (torch.logsumexp(spans[rows, 1:, end].flatten(), 0) - spans[right, place, end])
 
 
 def train(samples: Sequence[Sample], out: Path, card: Mapping[str, Any]) -> None:
@@ -171,13 +213,17 @@ def train(samples: Sequence[Sample], out: Path, card: Mapping[str, Any]) -> None
     undropped = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     encoder = AutoModel.from_pretrained(location, attn_implementation="sdpa", **undropped)
     model = ReaderModel(encoder).to(device)
-    trained, checked = (encode(part, tokenizer) for part in split(samples, CHECKED, SEED))
-    checked = checked[:400]
     randomly = random.Random(SEED)
+    trained, checked = (
+        [group for one in by_question(part) if (group := encode(one, tokenizer, randomly))]
+        for part in split(samples, CHECKED, SEED)
+    )
+    checked = checked[:200]
     heads = [parameter for name, parameter in model.learned() if name.startswith(("span", "relevance"))]
     rest = [parameter for name, parameter in model.learned() if not name.startswith(("span", "relevance"))]
     optimizer = torch.optim.AdamW([{"params": rest, "lr": RATE}, {"params": heads, "lr": HEAD_RATE}], weight_decay=0.01)
-    steps = -(-len(trained) // BATCH)
+    order = list(batches(trained, randomly))
+    steps = len(order)
     warm = int(WARM_UP * steps)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min((step + 1) / warm, max(0.0, (steps - step) / (steps - warm)))
@@ -185,7 +231,7 @@ def train(samples: Sequence[Sample], out: Path, card: Mapping[str, Any]) -> None
     best, kept = float("inf"), {}
     started = time.perf_counter()
     model.train()
-    for step, batch in enumerate(batches(trained, randomly), 1):
+    for step, batch in enumerate(order, 1):
         loss = loss_of(model, batch, tokenizer.pad_token_id, device)
         optimizer.zero_grad()
         torch.autograd.backward(loss)
@@ -212,7 +258,7 @@ def train(samples: Sequence[Sample], out: Path, card: Mapping[str, Any]) -> None
         "rank": RANK,
         "scale": SCALE,
         "tokens": TOKENS,
-        "samples": len(trained),
+        "samples": sum(map(len, trained)),
         "kinds": dict(counts(samples)),
         "steps": steps,
         "checked_loss": round(best, 4),
@@ -227,13 +273,10 @@ def main() -> None:
     parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
     parser.add_argument("--sets", choices=("licensed", "every"), default="licensed")
     parser.add_argument("--no-corpus", action="store_true", help="without the questions on documents, made or written")
-    parser.add_argument("--most", type=int, default=None, help="train on so many samples, of all")
     parser.add_argument("--out", type=Path, default=ROOT / "data" / "reader")
     arguments = parser.parse_args()
     names = LICENSED if arguments.sets == "licensed" else EVERY
     samples = gather(arguments.shared.resolve(), names, not arguments.no_corpus)
-    random.Random(SEED).shuffle(samples)
-    samples = samples[: arguments.most]
     print(len(samples), counts(samples), flush=True)
     shared = arguments.shared.resolve()
     sets, documents = list(names), set[str]()

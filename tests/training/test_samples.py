@@ -4,15 +4,16 @@ import random
 from pathlib import Path
 
 import pytest
+import torch
 from transformers import AutoTokenizer
 
 from rag_engine.backends.encoder.load import unpacked_folder
 from rag_engine.config import cache_folder
 from training.corpus import of_corpus
 from training.measured import measured_texts, word_runs
-from training.own_questions import translated, written
+from training.own_questions import translated, written, written_on_near
 from training.samples import LICENSED, Sample, counts, read_set, split
-from training.train import TOKENS, encode
+from training.train import TOKENS, Encoded, batches, by_question, choice_losses, encode
 
 LONG = "The dyke is old. " * 150 + "The district inspects it twice a year. " + "The garden is green. " * 150
 
@@ -32,11 +33,30 @@ def test_no_paragraph_is_on_both_sides() -> None:
 
 def test_an_answer_far_into_a_long_passage_is_kept_and_stands_where_its_tokens_are(tokenizer: object) -> None:
     start = LONG.index("twice a year")
-    [one] = encode([Sample("How often?", LONG, start, start + len("twice a year"), 1.0, "f")], tokenizer)
+    asked = Sample("How often?", LONG, start, start + len("twice a year"), 1.0, "f")
+    [one] = encode([asked], tokenizer, random.Random(1))
     assert len(one.ids) <= TOKENS
     assert tokenizer.decode(one.ids[one.first : one.last + 1]).strip().startswith("twice a year")  # type: ignore[attr-defined]
-    [none] = encode([Sample("How often?", LONG, -1, -1, 0.25, "f")], tokenizer)
+    [none] = encode([Sample("How often?", LONG, -1, -1, 0.25, "f")], tokenizer, random.Random(1))
     assert (none.first, none.last) == (0, 0)
+
+
+def test_the_passages_of_a_question_are_in_one_batch() -> None:
+    samples = [Sample(f"q{n % 40}", f"p{n}", -1, -1, 0.0, "f") for n in range(100)]
+    groups = [[Encoded((n,), 0, 0, 0.0, True) for n, _ in enumerate(group)] for group in by_question(samples)]
+    found = list(batches(groups, random.Random(1)))
+    assert sorted(id(group) for batch in found for group in batch) == sorted(map(id, groups))
+    assert all(16 <= sum(map(len, batch)) < 20 for batch in found[:-1])
+
+
+def test_a_right_passage_is_chosen_among_the_wrong_ones_of_its_question() -> None:
+    group = [Encoded((1, 2, 3), 0, 0, 0.25, True), Encoded((1, 2, 3), 1, 2, 1.0, True)]
+    spans = torch.zeros(2, 3, 2)
+    level = sum(map(float, choice_losses(group, spans, torch.zeros(2))))
+    spans[1, 1, 0] = spans[1, 2, 1] = 5.0
+    assert sum(map(float, choice_losses(group, spans, torch.tensor([0.0, 2.0])))) < level / 3
+    assert list(choice_losses(group[:1], spans[:1], torch.zeros(1))) == []
+    assert list(choice_losses(group[1:], spans[1:], torch.zeros(1))) == []
 
 
 def test_answers_of_the_sets_are_where_they_are_said_to_be(shared: Path) -> None:
@@ -57,6 +77,11 @@ def test_written_questions_are_answered_by_words_of_passages_that_nothing_measur
     assert counts(samples)["answered"] > 2 * counts(samples)["near misses"] > 4000
     assert all(0 <= one.start < one.end <= len(one.passage) for one in samples if one.relevance == 1.0)
     assert [one.passage for one in samples if not quoted.isdisjoint(word_runs(one.passage))] == []
+    near = list(written_on_near(shared))
+    assert len({one.passage for one in near}) > 2500
+    assert 2 * counts(near)["answered"] == counts(near)["near misses"] > 10_000
+    assert all(one.passage[one.start : one.end].strip() for one in near if one.relevance == 1.0)
+    assert [one.passage for one in near if not quoted.isdisjoint(word_runs(one.passage))] == []
     asked_again = list(translated(shared / "data" / "reading"))
     assert counts(asked_again)["answered"] > 1000
     assert all(one.passage[one.start : one.end].strip() for one in asked_again if one.relevance == 1.0)

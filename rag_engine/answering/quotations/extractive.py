@@ -20,6 +20,7 @@ from rag_engine.answering.quotations.quotable import Unit, units_of, with_contex
 from rag_engine.answering.source_order import in_order, renumbered
 from rag_engine.errors import BackendError
 from rag_engine.geography import load_gazetteer
+from rag_engine.retrieval.diversity import scaled
 from rag_engine.text.languages import name_in
 from rag_engine.text.neutralise import one_line
 from rag_engine.text.sentences import stripped
@@ -45,7 +46,7 @@ class Quoting:
 
     most: int = 4
     keywords: float = 0.3
-    reader: float = 0.3
+    reader: float = 0.45
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +99,13 @@ def _scores(question: str, language: str, candidates: Sequence[_Quotable], quoti
     """Return how well each unit answers the question."""
     shares = _shares(question, language, candidates)
     # Their order and distances alone mean something.
-    meaning = _scaled(_nearness(candidates))
+    meaning = scaled(_nearness(candidates))
     likely = np.array([max(hit.chance or 0.0 for hit in candidate.source.hits) for candidate in candidates])
     scores: NDArray[np.float64] = (1 - quoting.keywords) * meaning + likely
     scores = scores + quoting.keywords * shares / (shares.max() or 1.0)
     if any(hit.reading for candidate in candidates for hit in candidate.source.hits):
         chances = np.array([_chance(candidate.found) for candidate in candidates])
-        scores = (1 - quoting.reader) * _scaled(scores) + quoting.reader * _scaled(chances)
+        scores = (1 - quoting.reader) * scaled(scores) + quoting.reader * scaled(chances)
     return scores
 
 
@@ -135,12 +136,6 @@ def _shares(question: str, language: str, candidates: Sequence[_Quotable]) -> ND
         said.append(forms_in(candidate.text, metadata.language, gazetteer) | titles[candidate.source.n])
     lengths = [len(words(candidate.text)) for candidate in candidates]
     return shares_said(terms_of(question, language, gazetteer), said, lengths)
-
-
-def _scaled(values: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return the values brought to 0..1 by their smallest and largest."""
-    result: NDArray[np.float64] = np.asarray((values - values.min()) / (float(np.ptp(values)) or 1.0), dtype=np.float64)
-    return result
 
 
 def _candidates(sources: Sequence[Source]) -> list[_Quotable]:
