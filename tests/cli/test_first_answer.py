@@ -34,7 +34,7 @@ def test_the_first_answer_needs_no_torch_little_memory_and_little_room(small_wor
         env=environment,
         check=True,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
     )
     assert "4.5 metres" in asked.stdout
     measured = json.loads(asked.stdout.splitlines()[-1])

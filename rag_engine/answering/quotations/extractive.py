@@ -46,7 +46,7 @@ class Quoting:
 
     most: int = 4
     keywords: float = 0.3
-    reader: float = 0.45
+    reader: float = 0.4
 
 
 @dataclass(frozen=True, slots=True)
