@@ -1,4 +1,4 @@
-"""Questions that were written for training, in seven languages, on passages of the documents.
+"""Questions that were written for training, on passages of documents and of our own.
 
 Each line of training/questions names a document and the beginning and the length of a passage, or has the passage, and
 questions with the words of the passage that answer them, "" for a near miss. A line of `near_passages.jsonl` or

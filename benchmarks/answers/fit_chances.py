@@ -51,7 +51,7 @@ _RIDGE = 0.5
 # passages is moved. A larger share refused hardly more of the questions without an answer there, a smaller one fewer.
 FALSE_REFUSALS = 0.03
 # The same where all passages are in another language, whose constant is then moved. At .1 many more questions across
-# languages are refused there for two more without an answer.
+# languages are refused there, and hardly more without an answer.
 FALSE_REFUSALS_ACROSS = 0.07
 # The chance from which a passage is called strong, and moderate; what share is right in each is measured.
 STRONG, MODERATE = 0.4, 0.15

@@ -90,10 +90,7 @@ def main() -> None:
         assert loaded is not None, "SEXTANT_READER is none"
         for passages, characters in WAYS:
             reader = TimedReader(loaded)
-            retrievers = replace(
-                engine.retrievers(),
-                reader=lambda reader=reader: reader,
-            )
+            retrievers = replace(engine.retrievers(), reader=lambda reader=reader: reader)
             with patch.object(ranking, "READ", passages), patch.object(rerank_passages, "WINDOW", characters):
                 found = search(engine, retrievers, questions, {})
             rows.append(way_row(passages, characters, reader.seconds, found))
