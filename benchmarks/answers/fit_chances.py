@@ -3,9 +3,7 @@
     python -m benchmarks.answers.fit_chances [--workspace DIR] [--shared DIR] [--write]
 
 The least chance is the one to answer from. Questions with an answer are those of data/eval/passages.jsonl and
-page_questions.tsv and the development half of cross_language, those without one of unanswerable.tsv. XQuAD helps to
-teach the weights of a passage in another language: Spanish and German questions to English passages; Turkish ones are
-held out.
+page_questions.tsv and the development half of cross_language, those without one of unanswerable.tsv.
 
 Only the development halves are fitted, both are printed. The half is the parity of the first byte of the SHA-256 of a
 question, in passages.jsonl of its id. A passage is right if it holds a sentence that answers, or half of one, or is on
@@ -18,11 +16,10 @@ import argparse
 import csv
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
-from math import log
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -35,31 +32,21 @@ from benchmarks.report import machine, write_table
 from benchmarks.retrieval.page_questions import own_questions
 from ingestion.add_files import add_paths
 from rag_engine.answering.chances import chance, signals_of
-from rag_engine.config import DATA, Config, read_config
+from rag_engine.config import DATA, read_config
 from rag_engine.engine import Engine, open_engine
-from rag_engine.evaluation.datasets import read_dataset
 from rag_engine.evaluation.gold import read_gold
-from rag_engine.evaluation.temporary_collection import as_document, indexed
-from rag_engine.evaluation.vector_cache import CachedEmbedder, vectors_folder
-from rag_engine.models import open_encoder
 from rag_engine.types.passage import Hit
 
 ROOT = Path(__file__).resolve().parents[2]
 # Weights stay small where the questions say little about a signal.
 _RIDGE = 0.5
-# The share of questions with an answer that may be refused, on the development half, before the constant of foreign
-# passages is moved. A larger share refused hardly more of the questions without an answer there, a smaller one fewer.
+# The share of questions with an answer that may be refused, on the development half. A larger share refused hardly
+# more of the questions without an answer there, a smaller one fewer.
 FALSE_REFUSALS = 0.03
-# The same where all passages are in another language, whose constant is then moved. At .1 many more questions across
-# languages are refused there, and hardly more without an answer.
-FALSE_REFUSALS_ACROSS = 0.07
 # The chance from which a passage is called strong, and moderate; what share is right in each is measured.
 STRONG, MODERATE = 0.4, 0.15
 READER_SIGNALS = ("answer", "relevance", "answer_foreign", "relevance_foreign")
 _CONSTANTS = ("constant", "constant_foreign")
-# Who asks the English passages of XQuAD, in which half, and every which of the questions.
-ASKED_ACROSS = {"es": "dev", "de": "dev", "tr": "heldout"}
-EVERY = 10
 ANSWERABLE, ACROSS = "answerable", "answerable in another language"
 
 
@@ -123,28 +110,6 @@ def every_question(engine: Engine) -> list[Asked]:
     return asked
 
 
-def xquad_across(config: Config, shared: Path) -> Iterator[Asked]:
-    """Yield questions of XQuAD in other languages than its English passages, with the passages found."""
-    folder = shared / "data" / "benchmarks" / "xquad"
-    embedder = CachedEmbedder(open_encoder(config), vectors_folder())
-    sets = {
-        language: read_dataset(folder / "en", "dev", identify=lambda _: "en", queries_from=folder / language)
-        for language in ASKED_ACROSS
-    }
-    documents = [(one.id, as_document(one)) for one in next(iter(sets.values())).documents]
-    with indexed(documents, config, embedder, lambda *_: None) as corpus:
-        for language, half in ASKED_ACROSS.items():
-            for query in sets[language].queries[::EVERY]:
-                answering = sets[language].qrels[query.id]
-                yield ask(
-                    corpus.engine,
-                    query.text,
-                    ACROSS,
-                    half,
-                    lambda hit, answering=answering: hit.document.file in answering,
-                )
-
-
 def fit(asked: Sequence[Asked], names: Sequence[str]) -> dict[str, float]:
     """Return the weights of the signals by logistic regression with a ridge."""
     passages = [one for question in asked for one in question.passages]
@@ -191,18 +156,6 @@ def least_chance(asked: Sequence[Asked], weights: Mapping[str, float]) -> float:
     return round(chances[int(FALSE_REFUSALS * len(chances))] - 1e-4, 4)
 
 
-def held_across(asked: Sequence[Asked], weights: Mapping[str, float], least: float) -> dict[str, float]:
-    """Return the weights with the constant of a foreign passage moved.
-
-    With it, `least` refuses the allowed share of the questions across languages.
-    """
-    chances = sorted(best(one, weights) for one in asked if one.kind == ACROSS and is_found(one))
-    bound = chances[int(FALSE_REFUSALS_ACROSS * len(chances))]
-    # A little more, so that the question at the bound passes.
-    moved = log(least / (1 - least)) - log(bound / (1 - bound)) + 1e-3
-    return {**weights, "constant_foreign": round(weights["constant_foreign"] + moved, 4)}
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workspace", type=Path, help="one that holds the documents already")
@@ -215,7 +168,6 @@ def main() -> None:
             add_paths([arguments.shared / "data" / "corpus"], engine)
         asked = every_question(engine)
         engine.close()
-        asked += xquad_across(engine.config, arguments.shared)
     passages = [one for question in asked for one in question.passages]
     names = list(dict.fromkeys(name for one in passages for name in one.signals))
     asked_of = {"reader": [of_read(one) for one in asked], "likeness": asked}
@@ -223,8 +175,7 @@ def main() -> None:
     for title, chosen in (("reader", names), ("likeness", [one for one in names if one not in READER_SIGNALS])):
         dev = [one for one in asked_of[title] if one.half == "dev"]
         weights = fit(dev, chosen)
-        bounds = {"strong": STRONG, "moderate": MODERATE, "least": least_chance(dev, weights)}
-        models[title] = (held_across(dev, weights, bounds["least"]), bounds)
+        models[title] = (weights, {"strong": STRONG, "moderate": MODERATE, "least": least_chance(dev, weights)})
     report(asked_of, models)
     if arguments.write:
         CHANCES.write_text(_toml(models), encoding="utf-8")
@@ -261,7 +212,7 @@ def report(asked_of: Mapping[str, Sequence[Asked]], models: Models) -> None:
             cells = []
             for kind in kinds:
                 own = [one for of_kind, one in refused if of_kind == kind]
-                cells.append(f"{sum(own)} of {len(own)}")
+                cells.append(f"{sum(own)} of {len(own)}" if own else "")
             rows.append([f"{title}, {half}", *cells])
             real = [one for one in of if one.kind != ACROSS]
             for same in (True, False):
