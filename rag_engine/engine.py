@@ -443,8 +443,9 @@ class Engine:
 
     def _indexing_embedder(self) -> Embedder:
         """Return the encoder, if it is the one that made the index."""
-        embedder = self.embedder()
-        check_encoder(self.collection.manifest(), embedder, self.config.workspace)
+        manifest = self.collection.manifest()
+        embedder = self.models.embedder(manifest.name if manifest else "")
+        check_encoder(manifest, embedder, self.config.workspace)
         return embedder
 
 
