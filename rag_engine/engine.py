@@ -443,9 +443,8 @@ class Engine:
 
     def _indexing_embedder(self) -> Embedder:
         """Return the encoder, if it is the one that made the index."""
-        manifest = self.collection.manifest()
-        embedder = self.models.embedder(manifest.name if manifest else "")
-        check_encoder(manifest, embedder, self.config.workspace)
+        embedder = self.embedder()
+        check_encoder(self.collection.manifest(), embedder, self.config.workspace)
         return embedder
 
 

@@ -158,9 +158,11 @@ class Reranker(Protocol):
         """
 
 
-@runtime_checkable
-class PassageReader(Reranker, Protocol):
-    """A reranker that also says whether and where in a passage a question is answered."""
+class PassageReader(Protocol):
+    """Says whether and where in a passage a question is answered; named as a Reranker is."""
+
+    name: str
+    execution: str
 
     def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
         """Return the reading of each passage; BackendError if the reader fails."""

@@ -58,10 +58,6 @@ class TimedReader:
         self.seconds += time.perf_counter() - started
         return found
 
-    def score(self, query: str, texts: Sequence[str]) -> object:
-        """Return the scores of the reader."""
-        return self._reader.score(query, texts)
-
 
 def way_row(passages: int, characters: int, seconds: float, found: Sequence[Found]) -> list[str]:
     """Return the time a question, nDCG@10 by kind of question, and how often quotations answer."""

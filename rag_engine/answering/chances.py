@@ -30,8 +30,6 @@ _SUREST = 12.0
 
 # Tokens: an answer is seldom longer, and a row of a table is shorter.
 _LONGEST = 60
-# The score of a stretch without a token, well below any logit.
-NOTHING = -20.0
 
 # From here on (of 100) two words of different languages count as one: gouvernement and government.
 _ALIKE = 75.0
@@ -225,7 +223,8 @@ def best_span(reading: PassageReading, start: int, end: int) -> AnswerSpan | Non
 def answer_score(reading: PassageReading, start: int, end: int) -> float:
     """Return the lead, in logits, of an answer within [start, end) of the passage over none."""
     found = best_span(reading, start, end)
-    return NOTHING if found is None else found.score
+    # A stretch without a token scores well below any logit.
+    return -20.0 if found is None else found.score
 
 
 def is_known(word: str, known: Collection[str]) -> bool:

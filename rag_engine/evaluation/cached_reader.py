@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
-import numpy as np
-
-from rag_engine.protocols import PassageReader, Scores
+from rag_engine.protocols import PassageReader
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.types.passage import PassageReading
 
@@ -22,10 +20,6 @@ class CachedReader:
     def __init__(self, reader: PassageReader) -> None:
         self.name, self.execution, self._reader = reader.name, reader.execution, reader
         self._readings: dict[tuple[str, str], PassageReading] = {}
-
-    def score(self, query: str, texts: Sequence[str]) -> Scores:
-        """Return one score a text, of shape (len(texts),)."""
-        return np.array([one.relevance for one in self.read(query, texts)])
 
     def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
         """Return a reading of each passage."""

@@ -203,10 +203,13 @@ def _cascaded(
     vectors = np.array(view.vectors[view.snapshot.rows[view.snapshot.positions(pool.keys)]])
     read, warnings = None, list[Message]()
     try:
-        reranker = (retrievers.reranker() or retrievers.reader()) if config.rerank else None
-        if reranker is None:
+        texts = [record.text for record in best]
+        if config.rerank and (reranker := retrievers.reranker()):
+            read = read_scores(plan.question, texts, reranker)
+        elif config.rerank and (reader := retrievers.reader()):
+            read = np.array([one.relevance for one in reader.read(plan.question, texts)])
+        else:
             raise BackendError("The reranker is switched off.")
-        read = read_scores(plan.question, [record.text for record in best], reranker)
     except (SextantError, RuntimeError) as error:
         warnings.append(Message("Not reranked: {error}", error=error))
     order, scores = select(pool.scores, read, bonuses, vectors, config.top_k)
@@ -244,8 +247,7 @@ def _reranked(
     around their nearest sentences.
     """
     try:
-        reranker = retrievers.reranker()
-        if reranker is not None:
+        if reranker := retrievers.reranker():
             best = _records(ranked, RERANK_DEPTH, view)
             if len(best) > 1:
                 scores = read_scores(plan.question, [record.text for record in best], reranker)
@@ -254,8 +256,7 @@ def _reranked(
     except (SextantError, RuntimeError) as error:
         ranked = replace(ranked, warnings=(Message("Not reranked: {error}", error=error),))
     try:
-        reader = retrievers.reader()
-        if reader is None:
+        if (reader := retrievers.reader()) is None:
             return ranked
         alone = allowed is not None and len(allowed) == 1
         depth = READ_WHOLE if alone else READ_AFTER if ranked.reranked else READ

@@ -74,8 +74,8 @@ def test_without_a_setting_the_reader_alone_is_there_and_loaded_once(config: Con
         ("Wer füllt die Sandsäcke?", ["Freiwillige füllen die Sandsäcke.", "Die Sirene wird geprüft."]),
         ("Who fills the sandbags?", ["Volunteers fill sandbags.", "The siren is tested."]),
     ):
-        right, wrong = reader.score(question, passages)
-        assert right > wrong
+        right, wrong = reader.read(question, passages)
+        assert right.relevance > wrong.relevance
 
 
 def test_without_a_reader_and_a_setting_nothing_reranks(config: Config) -> None:

@@ -23,7 +23,7 @@ from rag_engine.backends.tokenizer import save_pieces
 from rag_engine.config import DATA
 from rag_engine.errors import BackendError
 from rag_engine.messages import Message
-from rag_engine.protocols import PassageReader, Scores
+from rag_engine.protocols import PassageReader
 from rag_engine.types.passage import PassageReading
 
 _BATCH_TOKENS = 2048
@@ -50,7 +50,7 @@ _TOKENS = 384
 
 
 class AdapterReader:
-    """A PassageReader, and a Reranker by its relevance, over an exported model; made by `load_reader`."""
+    """A PassageReader over an exported model; made by `load_reader`."""
 
     def __init__(self, model: ExportedModel) -> None:
         self.name, self.execution, self._model = model.name, model.execution, model
@@ -68,10 +68,6 @@ class AdapterReader:
                 ends=tuple(read[own, 1].tolist()),
             )
         return [found[row] for row in range(len(passages))]
-
-    def score(self, query: str, texts: Sequence[str]) -> Scores:
-        """Return the relevance of each text, of shape (len(texts),); BackendError when the runtime breaks off."""
-        return np.array([one.relevance for one in self.read(query, texts)], dtype=np.float32)
 
 
 def load_reader(name: str = "", execution: str = "auto") -> PassageReader:
@@ -174,7 +170,7 @@ def export(folder: Path, adapter: Path) -> None:
 
 
 class QuestionAnsweringReader:
-    """A PassageReader and a Reranker over a model with a head for start and end; made by `load_reader`.
+    """A PassageReader over a model with a head for start and end; made by `load_reader`.
 
     How relevant a passage is follows from how much better its best answer is than none.
     """
@@ -199,10 +195,6 @@ class QuestionAnsweringReader:
                 return [self._read(question, passage) for passage in passages]
             except RuntimeError as error:
                 raise broken_off(self.name, self.execution, error) from error
-
-    def score(self, query: str, texts: Sequence[str]) -> Scores:
-        """Return the relevance of each text, of shape (len(texts),); BackendError when the model breaks off."""
-        return np.array([one.relevance for one in self.read(query, texts)], dtype=np.float32)
 
     def _read(self, question: str, passage: str) -> PassageReading:
         import torch

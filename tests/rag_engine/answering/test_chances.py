@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from rag_engine.answering.chances import chance, chance_model, judge, share_right, signals_of, with_sources
-from rag_engine.protocols import Scores
 from rag_engine.retrieval.rerank_passages import read_passages
 from rag_engine.types.evidence import Evidence
 from rag_engine.types.passage import PassageReading
@@ -27,9 +25,6 @@ class SureReader:
 
     def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
         return [PassageReading(self._logits, 0.0, ((0, len(one)),), (self._logits,), (0.0,)) for one in passages]
-
-    def score(self, query: str, texts: Sequence[str]) -> Scores:
-        return np.array([one.relevance for one in self.read(query, texts)], dtype=np.float32)
 
 
 def found(question: str, **changes: Any) -> Evidence:

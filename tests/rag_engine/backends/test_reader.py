@@ -59,7 +59,6 @@ def test_an_adapter_is_merged_and_read_as_the_model_that_was_trained_reads(tmp_p
         assert one.relevance == pytest.approx(float(relevance), abs=0.25)
         assert one.absent == pytest.approx(float(spans[0, 0].sum()), abs=0.25)
         assert max(one.starts) == pytest.approx(float(spans[0, -len(one.starts) - 1 : -1, 0].max()), abs=0.25)
-    assert reader.score("Who inspects the dykes?", passages).tolist() == pytest.approx([one.relevance for one in read])
 
 
 def test_the_card_that_is_shipped_has_what_torch_reads() -> None:
@@ -106,7 +105,6 @@ def test_any_question_answering_model_of_a_folder_can_be_the_reader(tmp_path: Pa
     for one, passage in zip(read, passages, strict=True):
         assert (one.tokens[0][0], one.tokens[-1][1]) == (0, len(passage))
         assert len(one.tokens) == len(one.starts) == len(one.ends)
-    assert reader.score("Who inspects the dykes?", passages).tolist() == pytest.approx([one.relevance for one in read])
 
 
 def test_a_reader_that_is_nowhere_is_named(tmp_path: Path) -> None:

@@ -38,15 +38,15 @@ def test_no_model_stays_none() -> None:
     assert cached(retrievers(None)).reader() is None
 
 
-def test_a_passage_is_read_once_for_a_question_whether_it_is_to_be_scored_or_to_answer() -> None:
+def test_a_passage_is_read_once_for_a_question() -> None:
     reader = ReadingByHand(len)
     once = cached(retrievers(reader))
     reading = once.reader()
     assert reading is not None
     assert reading is once.reader()
     assert (reading.name, reading.execution) == (reader.name, reader.execution)
-    assert reading.score("Wer?", ["a", "bbb", "a"]).tolist() == [1.0, 3.0, 1.0]
+    assert [one.relevance for one in reading.read("Wer?", ["a", "bbb", "a"])] == [1.0, 3.0, 1.0]
     assert [one.relevance for one in reading.read("Wer?", ["bbb", "cc"])] == [3.0, 2.0]
     assert reader.scored == ["a", "bbb", "cc"]
-    assert reading.score("Wann?", ["a"]).tolist() == [1.0]
+    assert [one.relevance for one in reading.read("Wann?", ["a"])] == [1.0]
     assert reader.scored[3:] == ["a"]

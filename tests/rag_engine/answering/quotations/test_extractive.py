@@ -5,14 +5,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import log
 
-import numpy as np
 import pytest
 
 from rag_engine.answer_sentences import CLOSEST, QUOTATIONS_ONLY
 from rag_engine.answering.generation import answer
 from rag_engine.answering.quotations.extractive import choose
 from rag_engine.config import GenerationConfig
-from rag_engine.protocols import PassageReader, Scores
+from rag_engine.protocols import PassageReader
 from rag_engine.retrieval.rerank_passages import read_passages
 from rag_engine.storage.sentence_vectors import sentence_places
 from rag_engine.text.sentences import sentence_spans
@@ -162,9 +161,6 @@ class FindingReader:
 
     def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
         return [self._read(passage) for passage in passages]
-
-    def score(self, query: str, texts: Sequence[str]) -> Scores:
-        return np.array([one.relevance for one in self.read(query, texts)], dtype=np.float32)
 
     def _read(self, passage: str) -> PassageReading:
         tokens = tuple(match.span() for match in re.finditer(r"\S+", passage))

@@ -12,7 +12,7 @@ import pytest
 
 from rag_engine.backends.reranker.load import CrossEncoder, load_reranker
 from rag_engine.errors import BackendError, InputError
-from rag_engine.protocols import PassageReader, Reranker
+from rag_engine.protocols import Reranker
 from tests.rag_engine.backends.tiny_bert import save_tiny_bert
 
 QUESTION = "are flood maps"
@@ -56,11 +56,10 @@ def damaged(whole: Path, tmp_path: Path) -> Callable[[str, bytes], Path]:
     return damage
 
 
-def test_a_cross_encoder_of_a_folder_is_named_by_its_weights_and_is_no_reader(reranker: Reranker) -> None:
+def test_a_cross_encoder_of_a_folder_is_named_by_its_weights(reranker: Reranker) -> None:
     assert reranker.name.startswith("tiny@")
     assert reranker.execution.startswith("openvino")
     assert isinstance(reranker, Reranker)
-    assert not isinstance(reranker, PassageReader)
 
 
 def test_a_score_does_not_depend_on_the_passages_beside_it(reranker: Reranker) -> None:
