@@ -45,7 +45,7 @@ class Quoting:
     """
 
     most: int = 4
-    keywords: float = 0.3
+    keywords: float = 0.35
     reader: float = 0.4
 
 
