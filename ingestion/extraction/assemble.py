@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Literal
 
+from ingestion.extraction.runs import Run, left_out, standing
 from ingestion.extraction.table_grid import TableGrid
 from rag_engine.messages import Message
 from rag_engine.types.document import Block, BlockKind, Box, Line
@@ -37,13 +38,17 @@ class DraftLine:
 
 @dataclass(frozen=True, slots=True)
 class DraftBlock:
-    """A paragraph, heading, table or note that has no offsets yet; a table with its cells."""
+    """A paragraph, heading, table or note that has no offsets yet; a table with its cells.
+
+    Its lines hold what stands, `left_out` the rest: words that are struck or hidden.
+    """
 
     page: int
     kind: BlockKind
     lines: tuple[DraftLine, ...]
     font_size: float | None = None
     grid: TableGrid | None = None
+    left_out: tuple[Run, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +76,10 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def paragraph(text: str, page: int = 1, kind: BlockKind = "text") -> DraftBlock:
+def paragraph(text: str | Iterable[Run], page: int = 1, kind: BlockKind = "text") -> DraftBlock:
     """Return a block of one line, for formats without geometry."""
-    return DraftBlock(page, kind, (DraftLine(text),))
+    runs = [Run(text)] if isinstance(text, str) else list(text)
+    return DraftBlock(page, kind, (DraftLine(standing(runs)),), left_out=left_out(runs))
 
 
 def within(drafts: Iterable[DraftBlock], most: int) -> tuple[list[DraftBlock], bool]:

@@ -17,6 +17,7 @@ from ingestion.extraction.formats.rtf import extract_rtf
 from ingestion.extraction.formats.text import extract_markdown, extract_text
 from ingestion.extraction.formats.xlsx import extract_xlsx
 from ingestion.extraction.layout.title import choose_title
+from ingestion.extraction.runs import told
 from ingestion.extraction.table_text import with_caption_units
 from ingestion.file_names import check_size
 from ingestion.file_reading import ExtractionLimits, OcrEngine
@@ -32,7 +33,7 @@ _PACKED = {
     "epub": extract_epub,
 }
 # Raised when the same file comes to be read or described in another way, so that it is read again.
-EXTRACTION_VERSION = "8"
+EXTRACTION_VERSION = "9"
 
 
 def extract(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> ExtractedText:
@@ -80,5 +81,6 @@ def _read(path: Path, found: Format, limits: ExtractionLimits, ocr: OcrEngine | 
     drafts, whole = within(with_caption_units(draft.blocks), limits.max_characters)
     text, lines, blocks = assemble(drafts)
     title = choose_title(draft.title, text, blocks, path) if blocks else ""
-    warnings = draft.warnings if whole else (*draft.warnings, too_long(limits.max_characters))
+    warnings = (*draft.warnings, *told(run for block in draft.blocks for run in block.left_out))
+    warnings = warnings if whole else (*warnings, too_long(limits.max_characters))
     return ExtractedText(text, draft.pages, lines, blocks, MEDIA_TYPES[found], title, warnings=warnings)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise, takewhile
 
+from ingestion.extraction.runs import Run
 from ingestion.patterns import load_patterns
 from rag_engine.types.document import Box
 
@@ -24,7 +25,10 @@ _ENDED = re.compile(r"[.!?;:]$")
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """A cell with its text on one line, the columns and rows that it covers, its box and page."""
+    """A cell with its text on one line, the columns and rows that it covers, its box and page.
+
+    `left_out` has its words that are struck or hidden.
+    """
 
     text: str
     columns: int = 1
@@ -32,6 +36,7 @@ class GridCell:
     box: Box | None = None
     bold: bool = False
     page: int = 0
+    left_out: tuple[Run, ...] = ()
 
 
 _EMPTY = GridCell("")
@@ -44,7 +49,7 @@ class TableGrid:
 
     The `headers` rows after the first `above` rows name the columns; those above are its title and date. `unit` is the
     unit of its figures, as it is printed near them ("in million euros"). `repeated` means that the header is printed on
-    the page before.
+    the page before. `left_out` has the words of its cells that are struck or hidden.
     """
 
     grid: tuple[GridRow, ...]
@@ -52,6 +57,7 @@ class TableGrid:
     headers: int = 0
     unit: str = ""
     repeated: bool = False
+    left_out: tuple[Run, ...] = ()
 
     @property
     def body(self) -> tuple[GridRow, ...]:
@@ -107,15 +113,18 @@ def table_of(rows: Iterable[Sequence[GridCell]], headers: int | None = None, *, 
     The first `headers` rows name the columns; None if the format does not say. Where the cells are only `aligned`, a
     row of words above others names nothing unless it is printed in another way.
     """
-    grid = _grid(list(rows))
+    given = list(rows)
+    # Also of rows that hold nothing else.
+    left_out = tuple(run for row in given for cell in row for run in cell.left_out)
+    grid = _grid(given)
     if headers is not None:
         kept = [row for row in grid[:headers] if _says(row)]
         grid = (*kept, *(row for row in grid[headers:] if _says(row)))
         above = next((at for at, row in enumerate(kept) if not _is_title(row)), 0)
-        return _with_unit(TableGrid(grid, above, len(kept) - above))
+        return _with_unit(TableGrid(grid, above, len(kept) - above, left_out=left_out))
     grid = tuple(filter(_says, grid))
     above, found = _guessed_header(grid, aligned)
-    return _with_unit(TableGrid(grid, above, found))
+    return _with_unit(TableGrid(grid, above, found, left_out=left_out))
 
 
 def continued(table: TableGrid, following: TableGrid) -> TableGrid | None:

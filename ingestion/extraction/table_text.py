@@ -49,7 +49,7 @@ def table(rows: Iterable[Iterable[str]], page: int = 1, headers: int | None = No
 
 def table_block(grid: TableGrid, page: int = 1, font_size: float | None = None) -> DraftBlock:
     """Return the block of a table, with its cells."""
-    return DraftBlock(page, "table", table_lines(grid), font_size, grid)
+    return DraftBlock(page, "table", table_lines(grid), font_size, grid, grid.left_out)
 
 
 def with_caption_units(blocks: Iterable[DraftBlock]) -> Iterator[DraftBlock]:
@@ -62,7 +62,8 @@ def with_caption_units(blocks: Iterable[DraftBlock]) -> Iterator[DraftBlock]:
     for block in blocks:
         if block.grid is None:
             text = " ".join(line.text for line in block.lines)
-            caption = text if len(text) <= _LONGEST_CAPTION else ""
+            # A block of struck words alone stands between nothing.
+            caption = caption if not text else text if len(text) <= _LONGEST_CAPTION else ""
             yield block
             continue
         # A table that goes on from the page before has its caption there.

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from lxml import etree
@@ -16,6 +17,7 @@ from lxml import etree
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.zip_container import Element, Package, open_package, whole_number
 from ingestion.extraction.layout.numerals import letters, roman
+from ingestion.extraction.runs import Run, left_out, standing
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
 from ingestion.file_reading import ExtractionLimits
@@ -23,10 +25,13 @@ from ingestion.file_reading import ExtractionLimits
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _HEADING_STYLE = re.compile(r"(heading|überschrift|titre|título|titolo|başlık|title|subtitle)\s*\d*$", re.IGNORECASE)
-# A text box is stored twice, for new and old programs; deleted text and field codes are not on the page.
-_SKIPPED = {_FALLBACK, f"{_W}del", f"{_W}instrText"}
+# A text box is stored twice, for new and old programs; deleted and moved text and field codes are not on the page.
+_SKIPPED = {_FALLBACK, f"{_W}del", f"{_W}moveFrom", f"{_W}instrText"}
 _SPACES = {f"{_W}tab", f"{_W}br", f"{_W}cr", f"{_W}ptab"}
 _PLACE = re.compile(r"%([1-9])")
+# Attributes of ours for runs that are struck or hidden, with the switches of Word that say so.
+_STRUCK, _HIDDEN, _ON = "struck", "hidden", "on"
+_MARKED = {_STRUCK: (f"{_W}strike", f"{_W}dstrike"), _HIDDEN: (f"{_W}vanish",)}
 _LEVELS = 9
 # Word makes no table of more.
 _MOST_COLUMNS = 63
@@ -48,17 +53,21 @@ def extract_docx(path: Path, limits: ExtractionLimits) -> Draft:
     """
     with open_package(path, limits) as package:
         styles, numbering = package.find("word/styles.xml"), package.find("word/numbering.xml")
-        headings = {} if styles is None else _heading_styles(styles)
+        headings, looks = {} if styles is None else _heading_styles(styles), _looks(styles)
         body = package.xml(_main_part(package)).find(f"{_W}body")
         if body is not None and numbering is not None:
             _write_numbers(body, numbering, styles)
+        if body is not None:
+            _mark_runs(body, looks)
         content = list(_blocks(body, headings)) if body is not None else []
         headers, footers = (_edge(package, kind) for kind in ("header", "footer"))
-        parts = map(package.find, ("word/footnotes.xml", "word/endnotes.xml"))
-        notes = [_text(note) for part in parts if part is not None for note in part]
+        found = map(package.find, ("word/footnotes.xml", "word/endnotes.xml"))
+        notes = [note for part in found if part is not None for note in part]
+        for part in notes:
+            _mark_runs(part, looks)
         core = package.find("docProps/core.xml")
         title = core.findtext("{http://purl.org/dc/elements/1.1/}title") if core is not None else ""
-    endings = [paragraph(text, kind="note") for text in notes if text]
+    endings = [paragraph(_runs(note), kind="note") for note in notes]
     return Draft([*headers, *content, *endings, *footers], title or "")
 
 
@@ -89,7 +98,7 @@ def _blocks(container: Element, headings: Mapping[str, bool]) -> Iterator[DraftB
     for element in container:
         if element.tag == f"{_W}p":
             heading = _has_level(element) or headings.get(_value(element, "pPr/pStyle"))
-            yield paragraph(_text(element), kind="heading" if heading else "text")
+            yield paragraph(_runs(element), kind="heading" if heading else "text")
         elif element.tag == f"{_W}tbl":
             rows = list(_rows(element))
             named = sum(row.find(f"{_W}trPr/{_W}tblHeader") is not None for row in rows)
@@ -114,7 +123,9 @@ def _cells(row: Element) -> Iterator[tuple[GridCell, str]]:
             merge = child.find(f"{_W}tcPr/{_W}vMerge")
             part = "" if merge is None else merge.get(f"{_W}val", "continue")
             columns = whole_number(_value(child, "tcPr/gridSpan"), 1)
-            yield GridCell(_text(child), max(1, columns), bold=_is_bold(child)), part
+            runs = list(_runs(child))
+            made = GridCell(one_line(standing(runs)), max(1, columns), bold=_is_bold(child), left_out=left_out(runs))
+            yield made, part
         elif child.tag == f"{_W}trPr":
             for _ in range(min(_MOST_COLUMNS, whole_number(_value(child, "gridBefore"), 0))):
                 yield GridCell(""), ""
@@ -154,22 +165,57 @@ def _is_on(switch: Element | None) -> bool:
 
 
 def _text(element: Element) -> str:
-    return one_line("".join(_pieces(element)))
+    return one_line(standing(_runs(element)))
 
 
-def _pieces(element: Element) -> Iterator[str]:
+def _runs(element: Element, struck: bool = False, hidden: bool = False) -> Iterator[Run]:
     for child in element:
         tag = child.tag
         if tag == f"{_W}t":
-            yield child.text or ""
+            yield Run(child.text or "", struck, hidden)
         elif tag in _SPACES:
-            yield " "
+            yield Run(" ", struck, hidden)
         elif tag == f"{_W}noBreakHyphen":
-            yield "-"
+            yield Run("-", struck, hidden)
+        elif tag == f"{_W}r":
+            yield from _runs(child, child.get(_STRUCK) == _ON, child.get(_HIDDEN) == _ON)
         elif tag not in _SKIPPED:
-            yield from _pieces(child)
+            yield from _runs(child, struck, hidden)
             if tag == f"{_W}p":
-                yield " "
+                yield Run(" ")
+
+
+def _mark_runs(part: Element, looks: Mapping[str, Collection[str]]) -> None:
+    """Mark the runs of a part that are struck or hidden, by themselves, their style or their paragraph's."""
+    for mark, names in _MARKED.items():
+        for switch in part.iter(*names):
+            run = next(switch.iterancestors(f"{_W}r"), None)
+            if run is not None and run.get(mark) != _ON:
+                run.set(mark, _ON if _is_on(switch) else "")
+        if looks[mark]:
+            for run in part.iter(f"{_W}r"):
+                above = next(run.iterancestors(f"{_W}p"), run)
+                styles = {_value(run, "rPr/rStyle"), _value(above, "pPr/pStyle")}
+                if run.get(mark) is None and not styles.isdisjoint(looks[mark]):
+                    run.set(mark, _ON)
+
+
+def _looks(styles: Element | None) -> dict[str, set[str]]:
+    """Return for each mark the styles that have it, themselves or as the style that each is based on."""
+    own = {} if styles is None else {one.get(f"{_W}styleId", ""): one for one in styles.iterfind(f"{_W}style")}
+    found: dict[str, set[str]] = {mark: set() for mark in _MARKED}
+    if styles is None or next(styles.iter(*chain(*_MARKED.values())), None) is None:
+        return found
+    for mark, names in _MARKED.items():
+        for identity in own:
+            style, left = identity, _LEVELS
+            while style in own and left:
+                switches = [one for name in names for one in own[style].iterfind(f"{_W}rPr/{name}")]
+                if switches:
+                    found[mark] |= {identity} if any(map(_is_on, switches)) else set()
+                    break
+                style, left = _value(own[style], "basedOn"), left - 1
+    return found
 
 
 def _edge(package: Package, kind: str) -> list[DraftBlock]:

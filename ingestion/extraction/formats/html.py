@@ -9,11 +9,13 @@ from pathlib import Path
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.zip_container import Element
+from ingestion.extraction.runs import Run, left_out, standing
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
 from ingestion.web.html import clean, main_content, parse
 
 _HEADING = re.compile("h[1-6]")
+_LINE_THROUGH = re.compile(r"text-decoration[a-z-]{0,5}\s{0,4}:[^;]{0,99}line-through", re.IGNORECASE)
 _SPAN = re.compile(r"\d{1,3}")
 _BREAK = re.compile(
     "address|article|blockquote|body|br|caption|center|dd|details|div|dl|dt|fieldset|figcaption|figure|footer|form|"
@@ -44,57 +46,59 @@ def html_blocks(raw: bytes) -> Draft:
 
 def _blocks(container: Element) -> Iterator[DraftBlock]:
     """Yield blocks in document order; inline text between two block elements is a paragraph by itself."""
-    inline: list[str] = []
-    for kind, value in _events(container):
-        if kind == "text":
-            assert isinstance(value, str)
-            inline.append(value)
+    inline: list[Run] = []
+    for event in _events(container):
+        if isinstance(event, Run):
+            inline.append(event)
             continue
-        if text := one_line("".join(inline)):
-            yield paragraph(text)
+        yield paragraph(inline)
         inline = []
-        if isinstance(value, DraftBlock):
-            yield value
-    if text := one_line("".join(inline)):
-        yield paragraph(text)
+        if event is not None:
+            yield event
+    yield paragraph(inline)
 
 
-def _events(element: Element) -> Iterator[tuple[str, str | DraftBlock | None]]:
-    """Yield the texts, breaks and blocks below an element; pages nest deeper than calls may."""
-    if element.text:
-        yield "text", element.text
+def _events(element: Element) -> Iterator[Run | DraftBlock | None]:
+    """Yield the runs and blocks below an element, None for a break; pages nest deeper than calls may."""
+    struck = 0
+    yield Run(element.text or "")
     open_elements: list[tuple[Iterator[Element], Element | None]] = [(iter(element), None)]
     while open_elements:
         children, owner = open_elements[-1]
         child = next(children, None)
         if child is None:
             open_elements.pop()
-            if owner is not None and _BREAK.fullmatch(owner.tag):
-                yield "break", None
-            if owner is not None and owner.tail:
-                yield "text", owner.tail
+            if owner is not None:
+                if _BREAK.fullmatch(owner.tag):
+                    yield None
+                struck -= _is_struck(owner)
+                yield Run(owner.tail or "", struck > 0)
         elif _HEADING.fullmatch(child.tag) or (child.tag == "table" and child.find(".//table") is None):
-            yield from (("block", block) for block in _whole_blocks(child))
-            if child.tail:
-                yield "text", child.tail
+            yield from _whole_blocks(child, struck > 0)
+            yield Run(child.tail or "", struck > 0)
         else:
             if _BREAK.fullmatch(child.tag):
-                yield "break", None
-            if child.text:
-                yield "text", child.text
+                yield None
+            struck += _is_struck(child)
+            yield Run(child.text or "", struck > 0)
             open_elements.append((iter(child), child))
 
 
-def _whole_blocks(element: Element) -> Iterator[DraftBlock]:
+def _is_struck(element: Element) -> bool:
+    """Return whether an element is struck out, by its name or by its style."""
+    return element.tag in ("del", "s", "strike") or _LINE_THROUGH.search(element.get("style", "")[:500]) is not None
+
+
+def _whole_blocks(element: Element, struck: bool) -> Iterator[DraftBlock]:
     """Yield a heading, or the caption and the rows of a table."""
     if element.tag != "table":
-        yield paragraph(_on_one_line(element), kind="heading")
+        yield paragraph(_runs(element, struck), kind="heading")
         return
     if (caption := element.find("caption")) is not None:
-        yield paragraph(_on_one_line(caption))
+        yield paragraph(_runs(caption, struck))
     rows = list(element.iter("tr"))
     named = list(takewhile(_names_columns, rows))
-    yield table_block(table_of(map(_cells, rows), len(named) or None))
+    yield table_block(table_of((_cells(row, struck) for row in rows), len(named) or None))
 
 
 def _names_columns(row: Element) -> bool:
@@ -103,12 +107,15 @@ def _names_columns(row: Element) -> bool:
     return row.find("td") is None or (parent is not None and parent.tag == "thead")
 
 
-def _cells(row: Element) -> list[GridCell]:
-    return [
-        GridCell(_on_one_line(cell), _span(cell, "colspan"), _span(cell, "rowspan"), bold=_is_bold(cell))
-        for cell in row
-        if cell.tag in ("td", "th")
-    ]
+def _cells(row: Element, struck: bool) -> list[GridCell]:
+    made = []
+    struck = struck or _is_struck(row)
+    for cell in row:
+        if cell.tag in ("td", "th"):
+            runs = list(_runs(cell, struck))
+            spans = _span(cell, "colspan"), _span(cell, "rowspan")
+            made.append(GridCell(one_line(standing(runs)), *spans, bold=_is_bold(cell), left_out=left_out(runs)))
+    return made
 
 
 def _span(cell: Element, name: str) -> int:
@@ -124,20 +131,25 @@ def _is_bold(cell: Element) -> bool:
 
 
 def _on_one_line(element: Element) -> str:
-    """Return the element's words, with a space where a line or a paragraph ends."""
-    return one_line("".join(_pieces(element)))
+    """Return the element's words that stand, with a space where a line or a paragraph ends."""
+    return one_line(standing(_runs(element)))
 
 
-def _pieces(element: Element) -> Iterator[str]:
-    yield element.text or ""
-    open_elements: list[tuple[Iterator[Element], str]] = [(iter(element), "")]
+def _runs(element: Element, above: bool = False) -> Iterator[Run]:
+    """Yield the runs of an element; `above` says that an element around it is struck."""
+    struck = above + _is_struck(element)
+    yield Run(element.text or "", struck > 0)
+    open_elements: list[tuple[Iterator[Element], Element | None, str]] = [(iter(element), None, "")]
     while open_elements:
-        children, ending = open_elements[-1]
+        children, owner, ending = open_elements[-1]
         child = next(children, None)
         if child is None:
             open_elements.pop()
-            yield ending
+            if owner is not None:
+                struck -= _is_struck(owner)
+                yield Run(ending, struck > 0)
             continue
         gap = " " if _BREAK.fullmatch(child.tag) or _HEADING.fullmatch(child.tag) else ""
-        yield gap + (child.text or "")
-        open_elements.append((iter(child), gap + (child.tail or "")))
+        struck += _is_struck(child)
+        yield Run(gap + (child.text or ""), struck > 0)
+        open_elements.append((iter(child), child, gap + (child.tail or "")))

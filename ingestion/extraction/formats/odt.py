@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.refusals import locked
 from ingestion.extraction.formats.zip_container import Element, open_package, whole_number
+from ingestion.extraction.runs import Run, left_out, standing
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
 from ingestion.file_reading import ExtractionLimits
@@ -17,6 +18,13 @@ _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _SPACES = {f"{_TEXT}tab", f"{_TEXT}line-break"}
 _SKIPPED = {f"{_TEXT}tracked-changes", f"{_TEXT}note", f"{_OFFICE}annotation", f"{_OFFICE}forms"}
+_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
+_LINES = (f"{_STYLE}text-line-through-style", f"{_STYLE}text-line-through-type")
+# Elements that have a style, and its family.
+_FAMILIES = {f"{_TEXT}span": "text", f"{_TEXT}p": "paragraph", f"{_TEXT}h": "paragraph"}
+_MOST_STYLES = 20
+# Whether a style strikes and whether it hides, by family and name.
+Looks = Mapping[tuple[str, str], tuple[bool, bool]]
 _MANIFEST = "META-INF/manifest.xml"
 _MOST_SPACES = 100
 _MOST_REPEATED = 100
@@ -27,26 +35,56 @@ def extract_odt(path: Path, limits: ExtractionLimits) -> Draft:
     with open_package(path, limits) as package:
         if _MANIFEST in package.names and b"encryption-data" in package.read(_MANIFEST):
             raise locked(path)
-        content, meta = package.xml("content.xml"), package.find("meta.xml")
+        content, meta, shared = package.xml("content.xml"), package.find("meta.xml"), package.find("styles.xml")
+    looks = _looks([part for part in (shared, content) if part is not None])
     body = content.find(f"{_OFFICE}body/{_OFFICE}text")
-    blocks = list(_blocks(body)) if body is not None else []
-    notes = [paragraph(_text(note), kind="note") for note in content.iter(f"{_TEXT}note-body")]
+    blocks = list(_blocks(body, looks)) if body is not None else []
+    notes = [paragraph(_runs(note, looks), kind="note") for note in content.iter(f"{_TEXT}note-body")]
     title = meta.findtext(".//{http://purl.org/dc/elements/1.1/}title") if meta is not None else ""
     return Draft(blocks + notes, title or "")
 
 
-def _blocks(container: Element) -> Iterator[DraftBlock]:
+def _looks(parts: Iterable[Element]) -> Looks:
+    """Return whether the styles of a document strike or hide, or as the style that each is based on."""
+    own: dict[tuple[str, str], tuple[bool | None, bool | None, str]] = {}
+    for part in parts:
+        for style in part.iter(f"{_STYLE}style"):
+            family = style.get(f"{_STYLE}family", "")
+            found = style.find(f"{_STYLE}text-properties")
+            lines = [] if found is None else [line for name in _LINES if (line := found.get(name)) is not None]
+            display = None if found is None else found.get(f"{_TEXT}display")
+            own[family, style.get(f"{_STYLE}name", "")] = (
+                all(line != "none" for line in lines) if lines else None,
+                None if display is None else display == "none",
+                style.get(f"{_STYLE}parent-style-name", ""),
+            )
+
+    def looked_up(family: str, name: str, place: int) -> bool:
+        for _ in range(_MOST_STYLES):
+            *marks, above = own.get((family, name), (False, False, ""))
+            if marks[place] is not None:
+                return bool(marks[place])
+            name = above
+        return False
+
+    return {key: (looked_up(*key, 0), looked_up(*key, 1)) for key in own}
+
+
+def _blocks(container: Element, looks: Looks) -> Iterator[DraftBlock]:
     for element in container:
         tag = element.tag
         if tag == f"{_TEXT}h":
-            yield paragraph(_text(element), kind="heading")
+            yield paragraph(_runs(element, looks), kind="heading")
         elif tag == f"{_TEXT}p":
-            yield paragraph(_text(element))
+            yield paragraph(_runs(element, looks))
         elif tag == f"{_TABLE}table":
             named = sum(1 for group in element.iter(f"{_TABLE}table-header-rows") for _ in _rows(group))
-            yield table_block(table_of([list(_cells(row)) for row in _rows(element)], named or None))
+            yield table_block(table_of([list(_cells(row, looks)) for row in _rows(element)], named or None))
         elif isinstance(tag, str) and tag not in _SKIPPED:
-            yield from _blocks(element)
+            if element.get(f"{_TEXT}display") == "none":
+                yield paragraph(_runs(element, looks))
+            else:
+                yield from _blocks(element, looks)
 
 
 def _rows(element: Element) -> Iterator[Element]:
@@ -58,31 +96,31 @@ def _rows(element: Element) -> Iterator[Element]:
             yield from _rows(child)
 
 
-def _cells(row: Element) -> Iterator[GridCell]:
+def _cells(row: Element, looks: Looks) -> Iterator[GridCell]:
     for child in row:
         if child.tag == f"{_TABLE}table-cell":
             columns, rows = (whole_number(child.get(f"{_TABLE}number-{way}-spanned"), 1) for way in ("columns", "rows"))
-            text = _text(child)
+            runs = list(_runs(child, looks))
+            text = one_line(standing(runs))
             # Programs write one empty cell for all that are left of a row.
             times = whole_number(child.get(f"{_TABLE}number-columns-repeated"), 1)
-            yield from (
-                GridCell(text, columns, rows) for _ in range(min(times, _MOST_REPEATED) if text else min(times, 1))
-            )
+            made = GridCell(text, columns, rows, left_out=left_out(runs))
+            yield from (made for _ in range(min(times, _MOST_REPEATED) if text else min(times, 1)))
 
 
-def _text(element: Element) -> str:
-    return one_line("".join(_pieces(element)))
-
-
-def _pieces(element: Element) -> Iterator[str]:
-    yield element.text or ""
+def _runs(element: Element, looks: Looks, struck: bool = False, hidden: bool = False) -> Iterator[Run]:
+    """Yield the runs of an element, whose look adds to that of the elements around it."""
+    own = looks.get((_FAMILIES.get(element.tag, ""), element.get(f"{_TEXT}style-name", "")), (False, False))
+    struck, hidden = struck or own[0], hidden or own[1]
+    hidden = hidden or element.get(f"{_TEXT}display") == "none" or element.get(f"{_TEXT}is-hidden") == "true"
+    yield Run(element.text or "", struck, hidden)
     for child in element:
         if child.tag == f"{_TEXT}s":
-            yield " " * min(_MOST_SPACES, whole_number(child.get(f"{_TEXT}c"), 1))
+            yield Run(" " * min(_MOST_SPACES, whole_number(child.get(f"{_TEXT}c"), 1)), struck, hidden)
         elif child.tag in _SPACES:
-            yield " "
+            yield Run(" ", struck, hidden)
         elif isinstance(child.tag, str) and child.tag not in _SKIPPED:
-            yield from _pieces(child)
+            yield from _runs(child, looks, struck, hidden)
             if child.tag in (f"{_TEXT}p", f"{_TEXT}h"):
-                yield " "
-        yield child.tail or ""
+                yield Run(" ")
+        yield Run(child.tail or "", struck, hidden)

@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import numpy as np
 import pymupdf
 
 from ingestion.extraction.assemble import DraftBlock, assemble, one_line, too_long, within
@@ -31,6 +32,7 @@ from ingestion.extraction.layout.ruling_lines import Frame, Shape, frames_of
 from ingestion.extraction.layout.text_layer_check import LigatureSearch, is_scrambled
 from ingestion.extraction.layout.text_rows import PageRows, PrintedLine, is_raised, rows_of, with_drop_capitals
 from ingestion.extraction.layout.title import choose_title
+from ingestion.extraction.runs import Run, told
 from ingestion.extraction.table_text import with_caption_units
 from ingestion.file_reading import ExtractionLimits, OcrEngine, OcrLine, Picture
 from ingestion.types.outcome import Refusal
@@ -43,6 +45,10 @@ _FEW_CHARACTERS = 25
 _STAMP_CHARACTERS = 200
 _MANY_DRAWINGS = 50
 _RAISED = 1
+_STRIKEOUT = 1
+_COLLECTED = FLAGS | pymupdf.TEXT_COLLECT_VECTORS
+# Points: what is thicker strikes nothing.
+_THIN = 2.5
 # Kind of a block that is drawn and not written.
 _VECTOR = 3
 # Three letters: a unit of measure and its power (km², m³) are shorter.
@@ -103,6 +109,7 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
         warnings += [] if whole else [too_long(limits.max_characters)]
         text, lines, blocks = assemble(drafts)
         title = choose_title((document.metadata or {}).get("title") or "", text, blocks, path) if blocks else ""
+        warnings += told(run for page in pages for run in page.struck)
         return ExtractedText(
             text=text,
             pages=document.page_count,
@@ -150,8 +157,7 @@ def _page_rows(page: pymupdf.Page, number: int, search: LigatureSearch) -> PageR
     lines: list[PrintedLine] = []
     drawn: list[Shape] = []
     unseen = 0
-    content = page.get_textpage(flags=FLAGS | pymupdf.TEXT_COLLECT_VECTORS)
-    blocks = content.extractDICT()["blocks"]
+    content, blocks, struck = _content(page)
     misspelled: dict[str, str] = {}
     if search.is_due("".join(span["text"] for span in _spans(blocks))):
         raw = content.extractRAWDICT()["blocks"]
@@ -163,7 +169,9 @@ def _page_rows(page: pymupdf.Page, number: int, search: LigatureSearch) -> PageR
             drawn.append(Shape(_turned(block["bbox"], turn), block["stroked"]))
             continue
         for line in block["lines"]:
-            spans = line["spans"]
+            spans = [span for span in line["spans"] if not (struck and _is_struck(span))]
+            if not spans:
+                continue
             spelled = spans[0]["text"] if len(spans) == 1 else _spelled(spans)
             if not spelled.isprintable():
                 unseen += len(_CONTROLS.findall(spelled))
@@ -174,16 +182,53 @@ def _page_rows(page: pymupdf.Page, number: int, search: LigatureSearch) -> PageR
     shown = page.rect
     width, height = shown.width, shown.height
     frames = [frame for frame in frames_of(drawn, width, height) if may_hold_table(frame, lines)]
+    runs = tuple(Run(span["text"], struck=True) for span in struck)
     if not frames:
-        return PageRows(number, width, height, rows_of(lines), unseen=unseen)
+        return PageRows(number, width, height, rows_of(lines), unseen=unseen, struck=runs)
     spans = _spans(blocks)
     bold = [_turned(span["bbox"], turn) for span in spans if span["flags"] & BOLD]
     noted = [span for span in spans if span["flags"] & _RAISED and span["text"].strip().isdecimal()]
+    gone = [pymupdf.Rect(span["bbox"]) for span in struck]
     words = [
         placed_word(misspelled.get(text := _unnoted(word, noted), text), box)
         for word, box in _words_in(frames, content, turn)
+        if not any(pymupdf.Point((word[0] + word[2]) / 2, (word[1] + word[3]) / 2) in one for one in gone)
     ]
-    return PageRows(number, width, height, rows_with_tables(lines, frames, words, bold, number), unseen=unseen)
+    rows = rows_with_tables(lines, frames, words, bold, number)
+    return PageRows(number, width, height, rows, unseen=unseen, struck=runs)
+
+
+def _content(page: pymupdf.Page) -> tuple[pymupdf.TextPage, list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return what is on a page, its blocks, and their spans with words that lines strike."""
+    content = page.get_textpage(flags=_COLLECTED)
+    blocks = content.extractDICT()["blocks"]
+    if not _may_be_struck(blocks):
+        return content, blocks, []
+    # It takes several times as long to ask MuPDF what lines strike.
+    content = page.get_textpage(flags=_COLLECTED | pymupdf.TEXT_COLLECT_STYLES)
+    blocks = content.extractDICT()["blocks"]
+    return content, blocks, [span for span in _spans(blocks) if _is_struck(span) and span["text"].strip()]
+
+
+def _is_struck(span: dict[str, Any]) -> bool:
+    return bool(span["char_flags"] & _STRIKEOUT)
+
+
+def _may_be_struck(blocks: Sequence[dict[str, Any]]) -> bool:
+    """Return whether a thin level line is drawn through the middle of a printed one."""
+    drawn = (block["bbox"] for block in blocks if block["type"] == _VECTOR)
+    thin = np.array([bbox for bbox in drawn if bbox[3] - bbox[1] < min(_THIN, bbox[2] - bbox[0])]).reshape(-1, 4)
+    if not len(thin):
+        return False
+    lines = (line for block in blocks for line in block.get("lines", ()))
+    words = [line["bbox"] for line in lines if any(not span["text"].isspace() for span in line["spans"])]
+    printed = np.array(words).reshape(-1, 4)
+    height = (thin[:, 1] + thin[:, 3])[:, None] / 2
+    top, low = printed[:, 1], printed[:, 3]
+    inner = (height > top + (low - top) / 4) & (height < low - (low - top) / 4)
+    beside = (thin[:, 0, None] < printed[:, 2]) & (thin[:, 2, None] > printed[:, 0])
+    found: bool = (inner & beside).any().item()
+    return found
 
 
 def _words_in(

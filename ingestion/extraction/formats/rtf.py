@@ -14,13 +14,21 @@ from striprtf.striprtf import rtf_to_text
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.refusals import damaged
-from ingestion.extraction.table_text import table
+from ingestion.extraction.runs import Run, left_out, standing
+from ingestion.extraction.table_grid import GridCell, table_of
+from ingestion.extraction.table_text import table_block
+from rag_engine.types.document import BlockKind
 
 # Private characters for what striprtf would drop or run together. The empty group before each ends the run of
 # characters that stand for programs without Unicode, or the mark would be skipped as one of them.
 _HEADING, _CELL, _ROW_END, _ROW_START = "\ue000", "\ue001", "\ue002", "\ue003"
 _MARKS = {"nestcell": _CELL, "cell": _CELL, "row": _ROW_END, "trowd": _ROW_START}
 _MARKED = re.compile(r"(?<!\\)\\(?:(nestcell|cell|row|trowd)(?![a-z0-9])|outlinelevel[0-8](?![0-9])) ?")
+# Begin and end of what is struck, and of what is hidden.
+_PAIRS = {"struck": ("\ue004", "\ue005"), "hidden": ("\ue006", "\ue007")}
+_PAIR_MARKS = {mark: (name, mark == pair[0]) for name, pair in _PAIRS.items() for mark in pair}
+_SWITCHES = {"strike": "struck", "striked": "struck", "v": "hidden", "deleted": "struck"}
+_CONTROL = re.compile(r"\\([a-z]{1,32})(-?\d{1,9})? ?|\\[^a-z]|[{}]")
 _CODE_PAGE = re.compile(rb"\\ansicpg(\d{1,5})")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _NOTE = re.compile(r"\{\s*\\(?:\*\\)?footnote(?![a-z])")
@@ -43,20 +51,61 @@ def extract_rtf(path: Path) -> Draft:
     prolog = source[: source.find("{", 1)] if source.find("{", 1) > 0 else "{\\rtf1"
     try:
         blocks = list(_blocks(_plain(_prepared(source))))
-        notes = [_plain(f"{prolog}{fonts}{_NOTE.sub('{', note, count=1)}}}") for note in _groups(source, _NOTE)]
+        groups = [_with_pairs(_NOTE.sub("{", note, count=1)) for note in _groups(source, _NOTE)]
+        notes = [paragraph(_runs(_plain(f"{prolog}{fonts}{note}}}"), set()), kind="note") for note in groups]
         title = next(
             (_plain(f"{prolog}{fonts}{_TITLE.sub('{', group, count=1)}}}") for group in _groups(source, _TITLE)), ""
         )
     except (LookupError, ValueError, TypeError, OverflowError) as error:
         raise damaged(path, error) from error
-    return Draft(blocks + [paragraph(note, kind="note") for note in notes if one_line(note)], title)
+    return Draft(blocks + notes, title)
 
 
 def _prepared(source: str) -> str:
     # striprtf looks for web addresses with a pattern that takes the square of a line's length; they are not on the
     # page anyway. Line ends mean nothing in RTF.
     source = source.replace("HYPERLINK", "LINK").replace("{\\field", "\n{\\field")
-    return _MARKED.sub(lambda found: "{}" + (_MARKS[found[1]] if found[1] else _HEADING), source)
+    return _MARKED.sub(lambda found: "{}" + (_MARKS[found[1]] if found[1] else _HEADING), _with_pairs(source))
+
+
+def _with_pairs(source: str) -> str:
+    """Return the source with marks around what is struck or hidden.
+
+    The end of a group ends its own switches.
+    """
+    if not any(f"\\{switch}" in source for switch in _SWITCHES):
+        return source
+    parts: list[str] = []
+    on: frozenset[str] = frozenset()
+    groups: list[frozenset[str]] = []
+    beyond = 0
+    for found in _CONTROL.finditer(source):
+        before, (word, number) = on, found.groups()
+        if found[0] == "{":
+            groups.append(on)
+        elif found[0] == "}":
+            on = groups.pop() if groups else on
+        elif word == "plain":
+            on = frozenset()
+        elif word in _SWITCHES:
+            on = on - {_SWITCHES[word]} if number == "0" else on | {_SWITCHES[word]}
+        if on != before:
+            marks = [_PAIRS[name][name not in on] for name in sorted(on ^ before)]
+            # Before a closing brace, so that the mark belongs to the group whose text it ends.
+            at = found.start() if found[0] == "}" else found.end()
+            parts += [source[beyond:at], "{}", *marks]
+            beyond = at
+    return "".join([*parts, source[beyond:]])
+
+
+def _runs(text: str, on: set[str]) -> Iterator[Run]:
+    """Yield the runs of a text with marks; `on` has what is switched on, before it and then behind it."""
+    for piece in re.split("([\ue004-\ue007])", text):
+        if piece in _PAIR_MARKS:
+            name, begins = _PAIR_MARKS[piece]
+            (on.add if begins else on.discard)(name)
+        else:
+            yield Run(piece, "struck" in on, "hidden" in on)
 
 
 def _plain(source: str) -> str:
@@ -85,24 +134,27 @@ def _groups(source: str, start: re.Pattern[str]) -> Iterator[str]:
 
 def _blocks(plain: str) -> Iterator[DraftBlock]:
     """Paragraphs and tables of the text with its marks."""
-    rows: list[list[str]] = []
-    cells: list[str] | None = None
+    rows: list[list[GridCell]] = []
+    cells: list[list[Run]] | None = None
+    on: set[str] = set()
     for piece in re.split(f"([\n{_CELL}{_ROW_END}{_ROW_START}])", plain):
         if piece == _ROW_START:
             cells = cells or []
         elif piece == _ROW_END:
-            rows.append([one_line(cell.replace(_HEADING, "")) for cell in cells or []])
+            rows.append([GridCell(one_line(standing(cell)), left_out=left_out(cell)) for cell in cells or []])
             cells = None
         elif cells is not None:
             if piece == _CELL:
-                cells.append("")
+                cells.append([])
             else:
-                cells = cells or [""]
-                cells[-1] += " " if piece == "\n" else piece
-        elif text := one_line(piece.replace(_HEADING, "").replace(_CELL, " ")):
-            if rows:
-                yield table(rows)
+                cells = cells or [[]]
+                cells[-1] += _runs(" " if piece == "\n" else piece.replace(_HEADING, ""), on)
+        else:
+            kind: BlockKind = "heading" if _HEADING in piece else "text"
+            made = paragraph(list(_runs(piece.replace(_HEADING, "").replace(_CELL, " "), on)), kind=kind)
+            if rows and one_line(made.lines[0].text):
+                yield table_block(table_of(rows))
                 rows = []
-            yield paragraph(text, kind="heading" if _HEADING in piece else "text")
+            yield made
     if rows:
-        yield table(rows)
+        yield table_block(table_of(rows))

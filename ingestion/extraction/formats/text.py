@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ingestion.extraction.assemble import Draft, DraftBlock, paragraph
 from ingestion.extraction.layout.hyphenation import join_lines, vocabulary_of
+from ingestion.extraction.runs import Run
 from ingestion.extraction.table_text import table
 from ingestion.types.outcome import Refusal
 
@@ -17,6 +18,8 @@ _UNDERLINE = re.compile(r"(=+|-+)\s*$")
 _FENCE = re.compile(r"\s*(```|~~~)")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _ROW = re.compile(r"\s*\|.*\|\s*$")
+# As GitHub's Markdown has it.
+_STRUCK = re.compile(r"(?<![~\\])~~(?=\S)([^~]+?)(?<=\S)~~(?!~)")
 _RULE = re.compile(r"[\s|:-]+$")
 
 
@@ -69,7 +72,7 @@ def _paragraphs(text: str, vocabulary: frozenset[str]) -> Iterator[DraftBlock]:
 def markdown_blocks(text: str) -> Iterator[DraftBlock]:
     r"""Yield the headings, tables and paragraphs of Markdown.
 
-    Inline marks stay, since an analyst quotes the text as it is written.
+    Inline marks stay, since an analyst quotes the text as it is written; what they strike does not.
 
     >>> [(block.kind, [line.text for line in block.lines]) for block in markdown_blocks("Scope\n=====\nMayors warn.")]
     [('heading', ['Scope']), ('text', ['Mayors warn.'])]
@@ -78,7 +81,10 @@ def markdown_blocks(text: str) -> Iterator[DraftBlock]:
     pending: list[str] = []
     rows: list[str] = []
     fenced = False
-    for line in [*text.splitlines(), ""]:
+    out: list[Run] = []
+    for written in [*text.splitlines(), ""]:
+        line = written if fenced else _STRUCK.sub("", written)
+        out += [] if fenced else [Run(found[1], struck=True) for found in _STRUCK.finditer(written)]
         if rows and not _ROW.match(line):
             ruled = next((at for at, row in enumerate(rows) if _RULE.match(row)), None)
             yield table((row.strip().strip("|").split("|") for row in rows if not _RULE.match(row)), headers=ruled)
@@ -101,3 +107,4 @@ def markdown_blocks(text: str) -> Iterator[DraftBlock]:
         else:
             yield from _paragraphs("\n".join(pending), vocabulary)
             pending = []
+    yield DraftBlock(1, "text", (), left_out=tuple(out))

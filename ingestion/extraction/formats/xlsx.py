@@ -1,4 +1,4 @@
-"""XLSX by openpyxl: one page per sheet, hidden ones too."""
+"""XLSX by openpyxl: one page per sheet."""
 
 from __future__ import annotations
 
@@ -6,21 +6,29 @@ import datetime
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.refusals import damaged
 from ingestion.extraction.formats.zip_container import UNPACKING_ERRORS, Package, open_package
+from ingestion.extraction.runs import Run, left_out, standing
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
 from ingestion.file_reading import ExtractionLimits
 from rag_engine.messages import Message
 
 _MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})"')
+_ROW = re.compile(rb'<(?:\w+:)?row\b[^>]*?\sr="(\d{1,7})"[^>]*>')
+_COLUMN = re.compile(rb"<(?:\w+:)?col\b[^>]*>")
+_HIDDEN = re.compile(rb'\shidden="(?:1|true)"')
+_EDGES = re.compile(rb'\s(min|max)="(\d{1,5})"')
 _CHUNK = 1 << 20
-_LONGEST_REFERENCE = 100
+_LONGEST_REFERENCE = 400
+# Excel takes no more.
+_MOST_COLUMNS = 16_384
 _MOST_MERGED = 20_000
 # Currencies and units of a number's format: "€", [$EUR], [$₺-41F]; not colours, conditions and fillers.
 _UNIT = re.compile(r'"([^"]*)"|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|\\(.)|([€$£¥₺%])')
@@ -32,6 +40,15 @@ _NAMED_AGAIN = 3
 _Spans = dict[tuple[int, int], tuple[int, int]]
 
 
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """Merged cells, and hidden rows and columns from 1. Read row by row, openpyxl passes over them."""
+
+    spans: _Spans
+    rows: frozenset[int] = frozenset()
+    columns: frozenset[int] = frozenset()
+
+
 def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
     """Return the blocks of an XLSX, its title and its number of sheets.
 
@@ -39,7 +56,11 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
     """
     from openpyxl import load_workbook
     from openpyxl.utils.exceptions import InvalidFileException
+    from openpyxl.worksheet import _read_only
+    from openpyxl.worksheet._reader import WorkSheetParser
 
+    # Row by row, openpyxl 3.1 would read a text within a cell of the sheet itself without what is struck in it.
+    _read_only.WorkSheetParser = partial(WorkSheetParser, rich_text=True)  # type: ignore[attr-defined]
     blocks: list[DraftBlock] = []
     notes: list[Message] = []
     left = limits.max_characters // _NAMED_AGAIN
@@ -47,13 +68,14 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
         # openpyxl warns of styles and extensions it drops; none of them holds text.
         warnings.simplefilter("ignore")
         try:
-            workbook = load_workbook(path, read_only=True, data_only=True)
+            workbook = load_workbook(path, read_only=True, data_only=True, rich_text=True)
             for number, sheet in enumerate(workbook.worksheets, 1):
                 # Some programs declare A1 as the range of a full sheet, and openpyxl would stop there.
                 sheet.reset_dimensions()
-                blocks.append(paragraph(sheet.title, number, "heading"))
+                hidden = sheet.sheet_state != "visible"
+                blocks.append(paragraph([Run(sheet.title, hidden=hidden)], number, "heading"))
                 part = str(getattr(sheet, "_worksheet_path", "")).lstrip("/")
-                rows, cut = _fitting(_rows(sheet, _merged(package, part)), left)
+                rows, cut = _fitting(_rows(sheet, _passed_over(package, part), hidden=hidden), left)
                 left -= sum(map(_characters, rows))
                 if cut:
                     notes.append(
@@ -87,8 +109,12 @@ def _characters(row: Sequence[GridCell]) -> int:
     return sum(len(cell.text) + 1 for cell in row)
 
 
-def _rows(sheet: Any, spans: _Spans) -> Iterator[list[GridCell]]:
+def _rows(sheet: Any, passed_over: _Sheet, *, hidden: bool) -> Iterator[list[GridCell]]:
     """Yield the rows with the merged cells, each once and not in the places that it covers."""
+    from openpyxl.cell.rich_text import CellRichText
+
+    spans = passed_over.spans
+    strikes = any(font.strike for font in sheet.parent._fonts)  # noqa: SLF001 - asking each cell takes longer
     covered = {
         (row + down, column + across)
         for (row, column), (rows, columns) in spans.items()
@@ -101,7 +127,13 @@ def _rows(sheet: Any, spans: _Spans) -> Iterator[list[GridCell]]:
         for column, cell in enumerate(row, 1):
             if (number, column) in covered:
                 continue
-            made = GridCell(_printed(cell), bold=number <= _HEAD_ROWS and bool(cell.value and cell.font.bold))
+            unseen = hidden or number in passed_over.rows or column in passed_over.columns
+            bold = number <= _HEAD_ROWS and bool(cell.value and cell.font.bold)
+            if unseen or (cell.value is not None and (strikes or isinstance(cell.value, CellRichText))):
+                runs = [run._replace(hidden=unseen) for run in _runs(cell)]
+                made = GridCell(one_line(standing(runs)), bold=bold, left_out=left_out(runs))
+            else:
+                made = GridCell(_printed(cell), bold=bold)
             if spans and (number, column) in spans:
                 rows, columns = spans[number, column]
                 made = replace(made, rows=rows, columns=columns)
@@ -109,23 +141,44 @@ def _rows(sheet: Any, spans: _Spans) -> Iterator[list[GridCell]]:
         yield cells
 
 
-def _merged(package: Package, part: str) -> _Spans:
-    """Return the merged cells of a sheet; they are behind its rows, and openpyxl passes over them."""
+def _passed_over(package: Package, part: str) -> _Sheet:
+    """Return what openpyxl passes over in a sheet."""
     from openpyxl.utils.cell import range_boundaries
 
     spans: _Spans = {}
+    rows: set[int] = set()
+    columns: set[int] = set()
     if part not in package.names:
-        return spans
+        return _Sheet(spans)
     kept = b""
     with package.stream(part) as stream:
         while chunk := stream.read(_CHUNK):
-            for found in _MERGED.finditer(kept + chunk):
+            read = kept + chunk
+            for found in _MERGED.finditer(read):
                 first, top, last, bottom = (edge or 1 for edge in range_boundaries(found[1].decode("ascii")))
                 # A long one is the frame of a sheet and no cell.
                 if (bottom - top + 1) * (last - first + 1) <= _MOST_MERGED and len(spans) < _MOST_MERGED:
                     spans[top, first] = bottom - top + 1, last - first + 1
+            if _HIDDEN.search(read):
+                rows.update(int(found[1]) for found in _ROW.finditer(read) if _HIDDEN.search(found[0]))
+                for found in _COLUMN.finditer(read):
+                    edges = dict(_EDGES.findall(found[0]))
+                    if _HIDDEN.search(found[0]) and len(edges) == len(("min", "max")):
+                        columns.update(range(int(edges[b"min"]), min(int(edges[b"max"]), _MOST_COLUMNS) + 1))
             kept = chunk[-_LONGEST_REFERENCE:]
-    return spans
+    return _Sheet(spans, frozenset(rows), frozenset(columns))
+
+
+def _runs(cell: Any) -> Iterator[Run]:
+    """Yield the runs of a cell: those of rich text, or the whole."""
+    from openpyxl.cell.rich_text import CellRichText, TextBlock
+
+    whole = bool(cell.value is not None and cell.font.strike)
+    if not isinstance(cell.value, CellRichText):
+        yield Run(_printed(cell), whole)
+        return
+    for part in cell.value:
+        yield Run(part.text, bool(part.font.strike)) if isinstance(part, TextBlock) else Run(str(part), whole)
 
 
 def _printed(cell: Any) -> str:

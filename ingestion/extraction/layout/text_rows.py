@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
+from ingestion.extraction.runs import Run
 from ingestion.extraction.table_grid import GridCell, TableGrid, around
 from rag_engine.types.document import Box
 
@@ -61,7 +62,8 @@ class PageRows:
 
     `recognised` when they come from OCR, whose sizes are guesses.
 
-    `unseen` counts characters of the text layer that are controls, which no row holds.
+    `unseen` counts characters of the text layer that are controls, which no row holds; neither does any hold what is
+    `struck`.
     """
 
     number: int
@@ -70,6 +72,7 @@ class PageRows:
     rows: tuple[TextRow, ...]
     recognised: bool = False
     unseen: int = 0
+    struck: tuple[Run, ...] = ()
 
 
 def rows_of(lines: Sequence[PrintedLine]) -> tuple[TextRow, ...]:

@@ -164,13 +164,11 @@ def test_a_docx_gives_headings_tables_and_no_deleted_text(tmp_path: Path) -> Non
     assert extracted.title == "Flood Plan Act"
 
 
-def test_each_sheet_is_a_page_hidden_ones_too(tmp_path: Path) -> None:
+def test_each_sheet_is_a_page(tmp_path: Path) -> None:
     workbook = openpyxl.Workbook()
     workbook.worksheets[0].title = "Rivers"
     workbook.worksheets[0].append(["Po", 652.0, None])
-    hidden = workbook.create_sheet("Sources")
-    hidden.append(["Register", 2])
-    hidden.sheet_state = "hidden"
+    workbook.create_sheet("Sources").append(["Register", 2])
     workbook.save(tmp_path / "a.xlsx")
     extracted = extract(tmp_path / "a.xlsx", LIMITS, None)
     assert extracted.text == "Rivers\n\nPo | 652\n\nSources\n\nRegister | 2"
