@@ -51,11 +51,13 @@ def _blocks(container: Element) -> Iterator[DraftBlock]:
         if isinstance(event, Run):
             inline.append(event)
             continue
-        yield paragraph(inline)
+        if any(run.text.strip() for run in inline):
+            yield paragraph(inline)
         inline = []
         if event is not None:
             yield event
-    yield paragraph(inline)
+    if any(run.text.strip() for run in inline):
+        yield paragraph(inline)
 
 
 def _events(element: Element) -> Iterator[Run | DraftBlock | None]:

@@ -107,4 +107,5 @@ def markdown_blocks(text: str) -> Iterator[DraftBlock]:
         else:
             yield from _paragraphs("\n".join(pending), vocabulary)
             pending = []
-    yield DraftBlock(1, "text", (), left_out=tuple(out))
+    if out:
+        yield DraftBlock(1, "text", (), left_out=tuple(out))

@@ -6,6 +6,7 @@ import datetime
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -56,15 +57,11 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
     """
     from openpyxl import load_workbook
     from openpyxl.utils.exceptions import InvalidFileException
-    from openpyxl.worksheet import _read_only
-    from openpyxl.worksheet._reader import WorkSheetParser
 
-    # Row by row, openpyxl 3.1 would read a text within a cell of the sheet itself without what is struck in it.
-    _read_only.WorkSheetParser = partial(WorkSheetParser, rich_text=True)  # type: ignore[attr-defined]
     blocks: list[DraftBlock] = []
     notes: list[Message] = []
     left = limits.max_characters // _NAMED_AGAIN
-    with open_package(path, limits) as package, warnings.catch_warnings():
+    with open_package(path, limits) as package, warnings.catch_warnings(), _rich_text():
         # openpyxl warns of styles and extensions it drops; none of them holds text.
         warnings.simplefilter("ignore")
         try:
@@ -91,6 +88,19 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
         except (InvalidFileException, SyntaxError, LookupError, ValueError, TypeError, *UNPACKING_ERRORS) as error:
             raise damaged(path, error) from error
     return Draft(blocks, title, len(workbook.worksheets), tuple(notes))
+
+
+@contextmanager
+def _rich_text() -> Iterator[None]:
+    """Have openpyxl keep what is struck within the cells of a sheet also where it reads row by row."""
+    from openpyxl.worksheet import _read_only
+    from openpyxl.worksheet._reader import WorkSheetParser
+
+    _read_only.WorkSheetParser = partial(WorkSheetParser, rich_text=True)  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        _read_only.WorkSheetParser = WorkSheetParser  # type: ignore[attr-defined]
 
 
 def _fitting(rows: Iterable[list[GridCell]], most: int) -> tuple[list[list[GridCell]], bool]:
