@@ -158,6 +158,7 @@ def _page_rows(page: pymupdf.Page, number: int, search: LigatureSearch) -> PageR
     drawn: list[Shape] = []
     unseen = 0
     content, blocks, struck = _content(page)
+    gone = {span["bbox"] for span in struck}
     misspelled: dict[str, str] = {}
     if search.is_due("".join(span["text"] for span in _spans(blocks))):
         raw = content.extractRAWDICT()["blocks"]
@@ -169,7 +170,7 @@ def _page_rows(page: pymupdf.Page, number: int, search: LigatureSearch) -> PageR
             drawn.append(Shape(_turned(block["bbox"], turn), block["stroked"]))
             continue
         for line in block["lines"]:
-            spans = [span for span in line["spans"] if not (struck and _is_struck(span))]
+            spans = [span for span in line["spans"] if span["bbox"] not in gone]
             if not spans:
                 continue
             spelled = spans[0]["text"] if len(spans) == 1 else _spelled(spans)
@@ -188,11 +189,10 @@ def _page_rows(page: pymupdf.Page, number: int, search: LigatureSearch) -> PageR
     spans = _spans(blocks)
     bold = [_turned(span["bbox"], turn) for span in spans if span["flags"] & BOLD]
     noted = [span for span in spans if span["flags"] & _RAISED and span["text"].strip().isdecimal()]
-    gone = [pymupdf.Rect(span["bbox"]) for span in struck]
     words = [
         placed_word(misspelled.get(text := _unnoted(word, noted), text), box)
         for word, box in _words_in(frames, content, turn)
-        if not any(pymupdf.Point((word[0] + word[2]) / 2, (word[1] + word[3]) / 2) in one for one in gone)
+        if not any(pymupdf.Point((word[0] + word[2]) / 2, (word[1] + word[3]) / 2) in pymupdf.Rect(one) for one in gone)
     ]
     rows = rows_with_tables(lines, frames, words, bold, number)
     return PageRows(number, width, height, rows, unseen=unseen, struck=runs)
@@ -207,11 +207,19 @@ def _content(page: pymupdf.Page) -> tuple[pymupdf.TextPage, list[dict[str, Any]]
     # It takes several times as long to ask MuPDF what lines strike.
     content = page.get_textpage(flags=_COLLECTED | pymupdf.TEXT_COLLECT_STYLES)
     blocks = content.extractDICT()["blocks"]
-    return content, blocks, [span for span in _spans(blocks) if _is_struck(span) and span["text"].strip()]
+    lines = (line["spans"] for block in blocks for line in block.get("lines", ()))
+    return content, blocks, [span for spans in lines for span in _struck_of(spans)]
 
 
-def _is_struck(span: dict[str, Any]) -> bool:
-    return bool(span["char_flags"] & _STRIKEOUT)
+def _struck_of(spans: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the spans of a line that are struck. A line across a part of a word is a mark beside it."""
+    struck = [bool(span["char_flags"] & _STRIKEOUT) for span in spans]
+    texts = ["", *(" " if out else span["text"] for span, out in zip(spans, struck, strict=True)), ""]
+    for at, span in enumerate(spans):
+        text, before, after = span["text"], texts[at][-1:], texts[at + 2][:1]
+        cut = (before.isalnum() and text[:1].isalnum()) or (after.isalnum() and text[-1:].isalnum())
+        if struck[at] and text.strip() and not cut:
+            yield span
 
 
 def _may_be_struck(blocks: Sequence[dict[str, Any]]) -> bool:

@@ -197,6 +197,17 @@ def test_what_is_not_struck_stays(tmp_path: Path, look: str) -> None:
     assert (extracted.text, extracted.warnings) == (f"{BEFORE}{OUT}{AFTER}", ())
 
 
+def test_a_line_across_a_part_of_a_word_of_a_pdf_strikes_nothing(tmp_path: Path) -> None:
+    with pymupdf.open() as document:
+        page = document.new_page()
+        page.insert_text((72, 100), "The twenty-first session.")
+        box = page.search_for("y-f")[0]
+        page.draw_line((box.x0, (box.y0 + box.y1) / 2), (box.x1, (box.y0 + box.y1) / 2), width=0.6)
+        document.save(tmp_path / "a.pdf")
+    extracted = extract(tmp_path / "a.pdf", ExtractionLimits(), None)
+    assert (extracted.text, extracted.warnings) == ("The twenty-first session.", ())
+
+
 def test_moved_words_stand_once_at_their_new_place(tmp_path: Path) -> None:
     said = "<w:r><w:t>{}</w:t></w:r>"
     body = f"<w:p><w:moveFrom>{said.format('Fines double.')}</w:moveFrom>{said.format('Dykes are inspected.')}</w:p>"
