@@ -225,18 +225,18 @@ def _struck_of(spans: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 def _may_be_struck(blocks: Sequence[dict[str, Any]]) -> bool:
     """Return whether a thin level line is drawn through the middle of a printed one."""
     drawn = (block["bbox"] for block in blocks if block["type"] == _VECTOR)
-    thin = np.array([bbox for bbox in drawn if bbox[3] - bbox[1] < min(_THIN, bbox[2] - bbox[0])]).reshape(-1, 4)
-    if not len(thin):
-        return False
-    lines = (line for block in blocks for line in block.get("lines", ()))
-    words = [line["bbox"] for line in lines if any(not span["text"].isspace() for span in line["spans"])]
-    printed = np.array(words).reshape(-1, 4)
-    height = (thin[:, 1] + thin[:, 3])[:, None] / 2
-    top, low = printed[:, 1], printed[:, 3]
-    inner = (height > top + (low - top) / 4) & (height < low - (low - top) / 4)
-    beside = (thin[:, 0, None] < printed[:, 2]) & (thin[:, 2, None] > printed[:, 0])
-    found: bool = (inner & beside).any().item()
-    return found
+    found = [bbox for bbox in drawn if bbox[3] - bbox[1] < min(_THIN, bbox[2] - bbox[0])]
+    # By height, since a map has a hundred thousand.
+    thin = np.array(sorted(found, key=lambda bbox: bbox[1] + bbox[3])).reshape(-1, 4)
+    heights = (thin[:, 1] + thin[:, 3]) / 2
+    for line in (line for block in blocks for line in block.get("lines", ()) if len(thin)):
+        x0, y0, x1, y1 = line["bbox"]
+        inside = thin[slice(*np.searchsorted(heights, (y0 + (y1 - y0) / 4, y1 - (y1 - y0) / 4)))]
+        if ((inside[:, 0] < x1) & (inside[:, 2] > x0)).any() and any(
+            not one["text"].isspace() for one in line["spans"]
+        ):
+            return True
+    return False
 
 
 def _words_in(
