@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 from lxml import etree
@@ -60,7 +60,7 @@ def extract_docx(path: Path, limits: ExtractionLimits) -> Draft:
         if body is not None:
             _mark_runs(body, looks)
         content = list(_blocks(body, headings)) if body is not None else []
-        headers, footers = (_edge(package, kind) for kind in ("header", "footer"))
+        headers, footers = (_edge(package, kind, looks) for kind in ("header", "footer"))
         found = map(package.find, ("word/footnotes.xml", "word/endnotes.xml"))
         notes = [note for part in found if part is not None for note in part]
         for part in notes:
@@ -164,10 +164,6 @@ def _is_on(switch: Element | None) -> bool:
     return switch is not None and switch.get(f"{_W}val", "1") not in ("0", "false", "off")
 
 
-def _text(element: Element) -> str:
-    return one_line(standing(_runs(element)))
-
-
 def _runs(element: Element, struck: bool = False, hidden: bool = False) -> Iterator[Run]:
     for child in element:
         tag = child.tag
@@ -189,8 +185,9 @@ def _mark_runs(part: Element, looks: Mapping[str, Collection[str]]) -> None:
     """Mark the runs of a part that are struck or hidden, by themselves, their style or their paragraph's."""
     for mark, names in _MARKED.items():
         for switch in part.iter(*names):
-            run = next(switch.iterancestors(f"{_W}r"), None)
-            if run is not None and run.get(mark) != _ON:
+            # Not the look before a tracked change, nor that of a paragraph's end in a box within a run.
+            run = next(islice(switch.iterancestors(), 1, None), None)
+            if run is not None and run.tag == f"{_W}r" and run.get(mark) != _ON:
                 run.set(mark, _ON if _is_on(switch) else "")
         if looks[mark]:
             for run in part.iter(f"{_W}r"):
@@ -218,14 +215,16 @@ def _looks(styles: Element | None) -> dict[str, set[str]]:
     return found
 
 
-def _edge(package: Package, kind: str) -> list[DraftBlock]:
+def _edge(package: Package, kind: str, looks: Mapping[str, Collection[str]]) -> list[DraftBlock]:
     """Headers or footers, each text once.
 
     A document keeps one for first, odd and even pages of every section.
     """
-    parts = [name for name in sorted(package.names) if re.fullmatch(rf"word/{kind}\d*\.xml", name)]
-    texts = dict.fromkeys(_text(package.xml(name)) for name in parts)
-    return [paragraph(text, kind="note") for text in texts if any(character.isalpha() for character in text)]
+    parts = [package.xml(name) for name in sorted(package.names) if re.fullmatch(rf"word/{kind}\d*\.xml", name)]
+    for part in parts:
+        _mark_runs(part, looks)
+    blocks = {one_line(block.lines[0].text): block for block in (paragraph(_runs(part), kind="note") for part in parts)}
+    return [block for text, block in blocks.items() if block.left_out or any(map(str.isalpha, text))]
 
 
 def _value(element: Element, path: str) -> str:

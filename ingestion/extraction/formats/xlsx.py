@@ -22,8 +22,8 @@ from ingestion.file_reading import ExtractionLimits
 from rag_engine.messages import Message
 
 _MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})"')
-_ROW = re.compile(rb'<(?:\w+:)?row\b[^>]*?\sr="(\d{1,7})"[^>]*>')
-_COLUMN = re.compile(rb"<(?:\w+:)?col\b[^>]*>")
+_ROW = re.compile(rb'<(?:\w+:)?row\b[^>]{0,200}?\sr="(\d{1,7})"[^>]{0,200}>')
+_COLUMN = re.compile(rb"<(?:\w+:)?col\b[^>]{0,300}>")
 _HIDDEN = re.compile(rb'\shidden="(?:1|true)"')
 _EDGES = re.compile(rb'\s(min|max)="(\d{1,5})"')
 _CHUNK = 1 << 20
@@ -173,7 +173,7 @@ def _passed_over(package: Package, part: str) -> _Sheet:
                 rows.update(int(found[1]) for found in _ROW.finditer(read) if _HIDDEN.search(found[0]))
                 for found in _COLUMN.finditer(read):
                     edges = dict(_EDGES.findall(found[0]))
-                    if _HIDDEN.search(found[0]) and len(edges) == len(("min", "max")):
+                    if _HIDDEN.search(found[0]) and edges.keys() == {b"min", b"max"}:
                         columns.update(range(int(edges[b"min"]), min(int(edges[b"max"]), _MOST_COLUMNS) + 1))
             kept = chunk[-_LONGEST_REFERENCE:]
     return _Sheet(spans, frozenset(rows), frozenset(columns))

@@ -21,6 +21,7 @@ from tests.ingestion.documents import docx
 
 BEFORE, OUT, AFTER = "Owners inspect dykes every ", "five", " two years."
 STANDS = "Owners inspect dykes every two years."
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _ODF = "urn:oasis:names:tc:opendocument:xmlns"
 _SPACES = " ".join(f'xmlns:{name}="{_ODF}:{name}:1.0"' for name in ("office", "text", "style", "table"))
 
@@ -40,7 +41,7 @@ def word_by_style(folder: Path) -> Path:
     with zipfile.ZipFile(file, "a") as archive:
         archive.writestr(
             "word/styles.xml",
-            '<w:styles xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
+            f'<w:styles xmlns:w="{WORD}">'
             + style.format("Repealed", "<w:rPr><w:strike/></w:rPr>")
             + style.format("Old", '<w:basedOn w:val="Repealed"/>')
             + "</w:styles>",
@@ -206,6 +207,22 @@ def test_a_line_across_a_part_of_a_word_of_a_pdf_strikes_nothing(tmp_path: Path)
         document.save(tmp_path / "a.pdf")
     extracted = extract(tmp_path / "a.pdf", ExtractionLimits(), None)
     assert (extracted.text, extracted.warnings) == ("The twenty-first session.", ())
+
+
+def test_what_was_struck_before_a_tracked_change_stands(tmp_path: Path) -> None:
+    look = "<w:rPrChange><w:rPr><w:strike/><w:vanish/></w:rPr></w:rPrChange>"
+    extracted = extract(word(look)(tmp_path), ExtractionLimits(), None)
+    assert (extracted.text, extracted.warnings) == (f"{BEFORE}{OUT}{AFTER}", ())
+
+
+def test_struck_words_of_a_header_are_out_and_counted(tmp_path: Path) -> None:
+    file = docx(tmp_path / "a.docx", "<w:p><w:r><w:t>Owners inspect dykes.</w:t></w:r></w:p>")
+    run = "<w:r><w:rPr><w:strike/></w:rPr><w:t>Draft </w:t></w:r><w:r><w:t>Act</w:t></w:r>"
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr("word/header1.xml", f'<w:hdr xmlns:w="{WORD}"><w:p>{run}</w:p></w:hdr>')
+    extracted = extract(file, ExtractionLimits(), None)
+    assert extracted.text == "Act\n\nOwners inspect dykes."
+    assert len(extracted.warnings) == 1
 
 
 def test_moved_words_stand_once_at_their_new_place(tmp_path: Path) -> None:
