@@ -129,8 +129,8 @@ def say_not_found(places: Sequence[PlaceInLayout]) -> None:
 
 
 def say_not_there() -> None:
-    """Say that the layout lacks a sheet, as LibreOffice prints none that is hidden or empty."""
-    st.caption(_(":material/info: This sheet is not in the original layout, as hidden and empty sheets are not."))
+    """Say that the layout lacks a sheet or slide, as LibreOffice prints none that is hidden or empty."""
+    st.caption(_(":material/info: Hidden and empty sheets and slides are not in the original layout."))
 
 
 def is_late(*steps: Future[Any]) -> bool:

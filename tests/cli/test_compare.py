@@ -41,12 +41,14 @@ def test_every_cell_is_printed_with_its_page_and_the_same_command_asks_nothing_m
     compare: Callable[..., Any], tmp_path: Path
 ) -> None:
     path = tmp_path / "compared.xlsx"
-    words = ("-q", LEAVE, "--by", "country", "--export", path)
+    words = ("-q", LEAVE, "-q", "Who won the chess tournament?", "--by", "country", "--export", path)
     result = compare(*words)
     assert result.exit_code == 0, result.output
     shown = " ".join(result.stdout.split())
     assert "Ireland Residents within 300 metres of the dyke leave their homes" in shown
     assert "Flood plan of the Sample River Authority, page 1]" in shown
+    assert "Italy Closest passages:" in shown
+    assert "Ireland Nothing found:" in shown
     assert "Italy Nothing found:" in shown
     sheets = openpyxl.load_workbook(path)
     assert sheets.sheetnames == ["Comparison", "Evidence"]

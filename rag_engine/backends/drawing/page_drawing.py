@@ -154,7 +154,8 @@ def _part_pages(document: pymupdf.Document, sought: SoughtPassage) -> range:
         return range(first, after) if first > 0 else range(0)
     if pages == sought.parts and not sought.sheet:
         return range(sought.part, sought.part + 1)
-    return range(1, pages + 1)
+    # A part without words is hidden, and the layout has no page for it.
+    return range(1, pages + 1) if sought.words or sought.parts == 1 else range(0)
 
 
 def _read_lines(document: pymupdf.Document, pages: range, share: float) -> dict[int, list[str]]:
