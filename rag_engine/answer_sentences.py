@@ -32,6 +32,11 @@ def quotations_heading(language: str, *, sure: bool, after: Literal["", "failure
     return sentences.get(language, sentences["en"])
 
 
+def note_words(kind: Literal["note", "former"], language: str) -> str:
+    """Return what a quotation from a note is called, or one from the former wording that it tells; else in English."""
+    return _SENTENCES[kind].get(language, _SENTENCES[kind]["en"])
+
+
 def absent_sections(absent: Sequence[AbsentSection], language: str) -> str:
     """Return a sentence for each section that its act does not have, in the language or else in English."""
     pattern = _SENTENCES["absent_section"].get(language, _SENTENCES["absent_section"]["en"])

@@ -1,40 +1,87 @@
-"""Runs of characters with their properties, and which of them stand."""
+"""Runs of characters with their properties, and how those that stand are written."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from enum import Flag, auto
 from typing import NamedTuple
 
 from rag_engine.messages import Message
 
 
+class Look(Flag):
+    """How a format shows characters: struck out, hidden from the page, above the line or below it."""
+
+    PLAIN = 0
+    STRUCK = auto()
+    HIDDEN = auto()
+    RAISED = auto()
+    LOWERED = auto()
+
+
 class Run(NamedTuple):
-    """Characters that a format writes alike: `struck` out, or `hidden` from the page."""
+    """Characters that a format writes alike."""
 
     text: str
-    struck: bool = False
-    hidden: bool = False
+    look: Look = Look.PLAIN
+
+    @property
+    def stands(self) -> bool:
+        """Whether it is neither struck nor hidden."""
+        return not self.look & _OUT
+
+
+_OUT = Look.STRUCK | Look.HIDDEN
+_HIGH = str.maketrans("0123456789+-−=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾")
+_LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+# Digits with the signs of a power and of note marks; words are raised for their look alone.
+_FIGURE = re.compile(r"[\s(),*+−–-]{0,4}\d[\d\s(),*+=−–-]{0,11}")
+_NUMERO = re.compile(r"(?:\d\.?|\b[Nn])$")
 
 
 def standing(runs: Iterable[Run]) -> str:
-    """Return the text of what is neither struck nor hidden.
+    """Return the text of what is neither struck nor hidden; raised figures are no digits of those before them.
 
-    >>> standing([Run("every "), Run("five ", struck=True), Run("two years")])
+    >>> standing([Run("every "), Run("five ", Look.STRUCK), Run("two years")])
     'every two years'
+    >>> standing([Run("Art. 21"), Run("1", Look.RAISED), Run(" on CO"), Run("2", Look.LOWERED)])
+    'Art. 21¹ on CO2'
     """
-    return "".join(run.text for run in runs if not run.struck and not run.hidden)
+    parts: list[str] = []
+    last = ""
+    for text, look in runs:
+        if text and not look & _OUT:
+            last = _shifted(text, look, last) if look else text
+            parts.append(last)
+    return "".join(parts)
+
+
+def _shifted(text: str, look: Look, before: str) -> str:
+    """Return raised or lowered characters as plain text writes them, after the text before them."""
+    if look & Look.RAISED and _FIGURE.fullmatch(text):
+        return text.translate(_HIGH)
+    if look & Look.RAISED and text == "o" and _NUMERO.search(before):
+        return "º"
+    # CO2 is typed with a plain digit; after a digit it would be another number.
+    return text.translate(_LOW) if look & Look.LOWERED and before[-1:].isdigit() else text
+
+
+def note_mark(number: str) -> Run:
+    """Return the mark of a note, in its sentence and before the note: a raised figure, else in brackets."""
+    return Run(number, Look.RAISED) if number.isdecimal() else Run(f"[{number}]")
 
 
 def left_out(runs: Iterable[Run]) -> tuple[Run, ...]:
     """Return the runs with words that do not stand."""
-    return tuple(run for run in runs if (run.struck or run.hidden) and run.text.strip())
+    return tuple(run for run in runs if not run.stands and run.text.strip())
 
 
 def told(runs: Iterable[Run]) -> tuple[Message, ...]:
     """Return warnings that count the words left out."""
     words = {True: 0, False: 0}
     for run in runs:
-        words[run.struck] += len(run.text.split())
+        words[bool(run.look & Look.STRUCK)] += len(run.text.split())
     warnings = [
         words[True] and Message("Struck words, left out because they are not in force: {count}.", count=words[True]),
         words[False] and Message("Hidden words, left out because no page shows them: {count}.", count=words[False]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import re
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from tokenizers import Encoding
 
 _FILE = "tokenizer.json"
+_UNREAD = re.compile("(?<=[\\d⁰¹²³⁴-⁹])[¹²³⁴-⁹]|\u00ad")
+# Raised digits become digits in brackets; a soft hyphen becomes a control, which is not read.
+_SPELLINGS = str.maketrans("¹²³⁴⁵⁶⁷⁸⁹\u00ad", "⑴⑵⑶⑷⑸⑹⑺⑻⑼\x01")
 _PIECES = "sentencepiece.model"
 
 _tokenizers: dict[str, Tokenizer] = {}
@@ -174,7 +178,7 @@ class SentencePieceTokenizer:
 
     def count(self, text: str) -> int:
         """Return how many tokens the whole text has, special ones included."""
-        return len(self._model.encode(text)) + 2
+        return len(self._model.encode(_spelled(text))) + 2
 
     def read(self, texts: Sequence[str], limit: int) -> list[TokenizedText]:
         """Return the tokens of each text, at most `limit`."""
@@ -191,7 +195,7 @@ class SentencePieceTokenizer:
         return read
 
     def _encoded(self, texts: Sequence[str]) -> list[list[_Piece]]:
-        found = self._model.encode(list(texts), return_type="offset_mapping")
+        found = self._model.encode(list(map(_spelled, texts)), return_type="offset_mapping")
         return [list(zip(one["ids"], one["offsets"], strict=True)) for one in found]
 
     def _framed(self, before: Sequence[_Piece], last: Sequence[_Piece]) -> TokenizedText:
@@ -199,6 +203,14 @@ class SentencePieceTokenizer:
         start = 1 + len(before)
         ids, spans = zip(*pieces, strict=True)
         return TokenizedText(ids, (0,) * len(ids), spans, range(start, start + len(last)))
+
+
+def _spelled(text: str) -> str:
+    """Return a text of the same length in which no raised digit becomes one of the number before it: 21¹ not 211.
+
+    The models of SentencePiece read compatibility forms.
+    """
+    return text if text.isascii() else _UNREAD.sub(lambda found: found[0].translate(_SPELLINGS), text)
 
 
 def sentencepiece_model(described: Mapping[str, Any]) -> bytes | None:

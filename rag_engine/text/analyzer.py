@@ -37,14 +37,20 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u
 _SCRIPT_RUNS = re.compile(rf"[{_UNSPACED}{_MARKS}]+|[^{_UNSPACED}]+")
 _IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
 
-# A word as it is cited: § 5, 5(2)(a), 2021/1119, 1/CP.21, 1.5, risk-based, dell'acqua, R&D.
+# A word as it is cited: § 5, 5(2)(a), 2021/1119, 1/CP.21, 1.5, risk-based, dell'acqua, R&D, 10^6.
 _CITED = re.compile(
-    rf"(?:(?<!§)§++\s*+(?=\d))?{_LETTERS}(?:(?:[-./'&]|(?<=\d)[,:](?=\d)){_LETTERS})*(?:\(\w{{1,4}}\))*"
+    rf"(?:(?<!§)§++\s*+(?=\d))?{_LETTERS}(?:(?:[-./'&]|(?<=\d)[,:^](?=\d)){_LETTERS})*(?:\(\w{{1,4}}\))*"
 )
+# A raised number is a power or the number of an inserted article after a digit, a power after a unit, and else the mark
+# of a note.
+_RAISED = re.compile("[⁰¹²³⁴-⁹]+")
+_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_BEFORE_POWER = re.compile(r"(?<![^\W_])[µμcdhkmn]?[gms]$|(?<![^\W_])(?:ft|in|yd|mi|ha)$")
+_POWER = re.compile(r"(?<=\d)\^\d+")
 _PART = re.compile(_LETTERS)
 _DIGIT = re.compile(r"\d")
-# A letter with the signs above or below it, which compatibility form may make one character.
-_WITH_ACCENTS = re.compile(rf".[{_MARKS}]*", re.DOTALL)
+# Raised numbers, or a letter with the signs above or below it, which compatibility form may make one character.
+_PREPARED = re.compile(rf"[⁰¹²³⁴-⁹]+|.[{_MARKS}]*", re.DOTALL)
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _NAME_AND_NUMBER = re.compile(r"([^\W\d_]{3,})(\d+)")
@@ -171,13 +177,22 @@ def _cited(prepared: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def _prepare(text: str) -> str:
-    """Return the text in compatibility form (CO₂ is CO2).
+    """Return the text in compatibility form (CO₂ is CO2, 10⁶ is 10^6), without the marks of notes.
 
     Each apostrophe, hyphen and digit has one sign.
     """
     if text.isascii():
         return text.replace("`", "'").replace("_", " ")
-    return unicodedata.normalize("NFKC", text).translate(_UNIFY)
+    return unicodedata.normalize("NFKC", _RAISED.sub(_unraised, text)).translate(_UNIFY)
+
+
+def _unraised(raised: re.Match[str]) -> str:
+    """Return how a raised number is indexed: with a circumflex after a digit, not at all as the mark of a note."""
+    before = raised.string[max(0, raised.start() - 3) : raised.start()]
+    number = raised[0].translate(_DIGITS)
+    if before[-1:].isdecimal():
+        return f"^{number}"
+    return number if _BEFORE_POWER.search(before) else ""
 
 
 def _located(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
@@ -185,8 +200,8 @@ def _located(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
     if text.isascii():
         return _prepare(text), range(len(text)), range(1, len(text) + 1)
     prepared, starts, ends = list[str](), list[int](), list[int]()
-    for match in _WITH_ACCENTS.finditer(text):
-        piece = _prepare(match.group())
+    for match in _PREPARED.finditer(text):
+        piece = _unraised(match) if _RAISED.match(match[0]) else _prepare(match[0])
         prepared.append(piece)
         starts += [match.start()] * len(piece)
         ends += [match.end()] * len(piece)
@@ -246,6 +261,7 @@ def _words(piece: str) -> list[str]:
     """
     if piece.isascii() and piece.isalnum():
         return [piece]
+    piece = _POWER.sub("", piece)
     if _INITIALS.fullmatch(piece):
         return [piece.replace(".", "")]
     return [run for part in _PART.findall(piece) for run in _SCRIPT_RUNS.findall(part)]

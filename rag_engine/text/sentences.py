@@ -47,7 +47,7 @@ _ITEM = re.compile(
 # Tried only where a run of dots begins, and once: a page of nothing but dots must not take minutes.
 _LEADER = re.compile(r"(?<!\.)(?<!\.[ ])(?:\.[ ]?){4,}+[ ]*+(?:\d{1,4}|[ivxlc]{1,7})$")
 _LABEL = re.compile(
-    r"[^\w§]*(?:(?P<noun>[^\W\d]+)\.?\s+|§\s*)?\(?(?:\d{1,4}(?:\.\d{1,3})*(?:-?[A-Z])?[ºª°]?|[IVXLC]{1,6}|[A-Za-z])\)?"
+    r"[^\w§]*(?:(?P<noun>[^\W\d]+)\.?\s+|§\s*)?\(?(?:\d{1,4}(?:\.\d{1,3})*(?:-?[A-Z])?[ºª°⁰¹²³⁴-⁹]*|[IVXLC]{1,6}|[A-Za-z])\)?"
 )
 _ROMAN = re.compile(r"[IVXLC]+")
 _LETTERS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")

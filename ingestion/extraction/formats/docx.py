@@ -7,32 +7,49 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import chain, islice
+from operator import or_
 from pathlib import Path
 
 from lxml import etree
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.zip_container import Element, Package, open_package, whole_number
+from ingestion.extraction.formulas import formula
 from ingestion.extraction.layout.numerals import letters, roman
-from ingestion.extraction.runs import Run, left_out, standing
+from ingestion.extraction.runs import Look, Run, left_out, note_mark, standing
+from ingestion.extraction.symbols import in_unicode
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
 from ingestion.file_reading import ExtractionLimits
+from rag_engine.messages import Message
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _HEADING_STYLE = re.compile(r"(heading|überschrift|titre|título|titolo|başlık|title|subtitle)\s*\d*$", re.IGNORECASE)
 # A text box is stored twice, for new and old programs; deleted and moved text and field codes are not on the page.
 _SKIPPED = {_FALLBACK, f"{_W}del", f"{_W}moveFrom", f"{_W}instrText"}
-_SPACES = {f"{_W}tab", f"{_W}br", f"{_W}cr", f"{_W}ptab"}
+_CONTAINERS = {f"{_W}sdt", f"{_W}sdtContent", f"{_W}customXml", f"{_W}ins", f"{_W}moveTo"}
+_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+# An attribute of ours: the mark of a note at its reference.
+_MARK = "mark"
+_EQUATION = re.compile(rb'ProgID="Equation')
 _PLACE = re.compile(r"%([1-9])")
-# Attributes of ours for runs that are struck or hidden, with the switches of Word that say so.
-_STRUCK, _HIDDEN, _ON = "struck", "hidden", "on"
-_MARKED = {_STRUCK: (f"{_W}strike", f"{_W}dstrike"), _HIDDEN: (f"{_W}vanish",)}
+# Properties of a run, kept as attributes of ours with the name of the look, and the elements of Word that set them.
+_PROPERTIES = {
+    "struck": (f"{_W}strike", f"{_W}dstrike"),
+    "hidden": (f"{_W}vanish",),
+    "shift": (f"{_W}vertAlign", f"{_W}position"),
+}
+_SHIFTS = {"superscript": Look.RAISED, "subscript": Look.LOWERED}
+# Half points by which a raised run is moved at least.
+_LEAST_MOVE = 4
 _LEVELS = 9
+# The names of looks, by property and style.
+Styles = dict[str, dict[str, str]]
 # Word makes no table of more.
 _MOST_COLUMNS = 63
 
@@ -49,26 +66,71 @@ _FORMATS: dict[str, Callable[[int], str]] = {
 def extract_docx(path: Path, limits: ExtractionLimits) -> Draft:
     """Return the blocks of a DOCX, with the numbers that Word counts itself, and its declared title.
 
-    Headers come first and footers last, each once; footnotes follow the text.
+    Headers come first and footers last, each once; a note follows the paragraph with its mark.
     """
     with open_package(path, limits) as package:
         styles, numbering = package.find("word/styles.xml"), package.find("word/numbering.xml")
         headings, looks = {} if styles is None else _heading_styles(styles), _looks(styles)
         body = package.xml(_main_part(package)).find(f"{_W}body")
-        if body is not None and numbering is not None:
-            _write_numbers(body, numbering, styles)
+        content: list[DraftBlock] = []
         if body is not None:
+            if numbering is not None:
+                _write_numbers(body, numbering, styles)
+            _drop_instructions(body)
             _mark_runs(body, looks)
-        content = list(_blocks(body, headings)) if body is not None else []
+            content = list(_blocks(body, headings, _notes(package, body, looks)))
         headers, footers = (_edge(package, kind, looks) for kind in ("header", "footer"))
-        found = map(package.find, ("word/footnotes.xml", "word/endnotes.xml"))
-        notes = [note for part in found if part is not None for note in part]
-        for part in notes:
-            _mark_runs(part, looks)
         core = package.find("docProps/core.xml")
         title = core.findtext("{http://purl.org/dc/elements/1.1/}title") if core is not None else ""
-    endings = [paragraph(_runs(note), kind="note") for note in notes]
-    return Draft([*headers, *content, *endings, *footers], title or "")
+    unread = sum(1 for _ in body.iter(f"{_W}altChunk")) if body is not None else 0
+    told = Message("Parts in the format of another program, which were not read: {count}.", count=unread)
+    return Draft([*headers, *content, *footers], title or "", warnings=(told,) if unread else ())
+
+
+def _drop_instructions(body: Element) -> None:
+    """Empty the texts between the beginning of a field and its result, which are those of fields within it."""
+    instructing: list[bool] = []
+    if next(body.iter(f"{_W}fldChar"), None) is None:
+        return
+    for element in body.iter(f"{_W}fldChar", f"{_W}t"):
+        if element.tag == f"{_W}t":
+            if any(instructing):
+                element.text = ""
+            continue
+        match element.get(f"{_W}fldCharType"):
+            case "begin":
+                instructing.append(True)
+            case "separate" if instructing:
+                instructing[-1] = False
+            case "end" if instructing:
+                instructing.pop()
+
+
+def _notes(package: Package, body: Element, looks: Styles) -> dict[tuple[str, str], DraftBlock]:
+    """Return the notes by the kind and number of their references, to which their marks are written."""
+    settings = package.find("word/settings.xml")
+    notes: dict[tuple[str, str], DraftBlock] = {}
+    for kind, usual in (("footnote", "decimal"), ("endnote", "lowerRoman")):
+        part = package.find(f"word/{kind}s.xml")
+        if part is None:
+            continue
+        _mark_runs(part, looks)
+        written = {note.get(f"{_W}id", ""): note for note in part}
+        stated = "" if settings is None else _value(settings, f"{kind}Pr/numFmt")
+        write = _FORMATS.get(stated or usual, str)
+        count = 0
+        for reference in body.iter(f"{_W}{kind}Reference"):
+            note = written.get(reference.get(f"{_W}id", ""))
+            if note is None or next(reference.iterancestors(*_SKIPPED), None) is not None:
+                continue
+            runs = list(_runs(note))
+            # A mark of its own is in the text beside the reference, and begins the note.
+            if reference.get(f"{_W}customMarkFollows") not in ("1", "true", "on"):
+                count += 1
+                reference.set(_MARK, write(count))
+                runs = [note_mark(write(count)), Run(" "), *runs]
+            notes[kind, reference.get(f"{_W}id", "")] = paragraph(runs, kind="note")
+    return notes
 
 
 def _main_part(package: Package) -> str:
@@ -80,21 +142,27 @@ def _main_part(package: Package) -> str:
 
 
 def _heading_styles(styles: Element) -> dict[str, bool]:
-    """Return which style is a heading, by outline level or by name, or as the style that it is based on."""
-    own: dict[str, bool] = {}
-    based: dict[str, str] = {}
-    for style in styles.iterfind(f"{_W}style"):
-        identity = style.get(f"{_W}styleId", "")
-        own[identity] = _has_level(style) or _HEADING_STYLE.match(_value(style, "name")) is not None
-        based[identity] = _value(style, "basedOn")
-    return {identity: heading or own.get(based[identity], False) for identity, heading in own.items()}
+    """Return which style is a heading, by outline level or by name, or as the nearest that it is based on and says."""
+    own = {style.get(f"{_W}styleId", ""): style for style in styles.iterfind(f"{_W}style")}
+    return {identity: _is_heading(_bases(own, identity)) for identity in own}
+
+
+def _is_heading(styles: Iterable[Element]) -> bool:
+    for style in styles:
+        if level := _value(style, "pPr/outlineLvl"):
+            return level < "9"
+        if _HEADING_STYLE.match(_value(style, "name")):
+            return True
+    return False
 
 
 def _has_level(element: Element) -> bool:
     return (_value(element, "pPr/outlineLvl") or "9") < "9"
 
 
-def _blocks(container: Element, headings: Mapping[str, bool]) -> Iterator[DraftBlock]:
+def _blocks(
+    container: Element, headings: Mapping[str, bool], notes: Mapping[tuple[str, str], DraftBlock]
+) -> Iterator[DraftBlock]:
     for element in container:
         if element.tag == f"{_W}p":
             heading = _has_level(element) or headings.get(_value(element, "pPr/pStyle"))
@@ -103,8 +171,18 @@ def _blocks(container: Element, headings: Mapping[str, bool]) -> Iterator[DraftB
             rows = list(_rows(element))
             named = sum(row.find(f"{_W}trPr/{_W}tblHeader") is not None for row in rows)
             yield table_block(table_of(_merged([list(_cells(row)) for row in rows]), named or None))
-        elif element.tag in (f"{_W}sdt", f"{_W}sdtContent", f"{_W}customXml", f"{_W}ins"):
-            yield from _blocks(element, headings)
+        elif element.tag in _CONTAINERS and not _is_placeholder(element):
+            yield from _blocks(element, headings, notes)
+        if notes and element.tag in (f"{_W}p", f"{_W}tbl"):
+            for reference in element.iter(f"{_W}footnoteReference", f"{_W}endnoteReference"):
+                kind = reference.tag.removeprefix(_W).removesuffix("Reference")
+                if (note := notes.get((kind, reference.get(f"{_W}id", "")))) is not None:
+                    yield note
+
+
+def _is_placeholder(element: Element) -> bool:
+    """Return whether a control holds the prompt of its program in place of a text."""
+    return element.tag == f"{_W}sdt" and _is_on(element.find(f"{_W}sdtPr/{_W}showingPlcHdr"))
 
 
 def _rows(element: Element) -> Iterator[Element]:
@@ -164,58 +242,111 @@ def _is_on(switch: Element | None) -> bool:
     return switch is not None and switch.get(f"{_W}val", "1") not in ("0", "false", "off")
 
 
-def _runs(element: Element, struck: bool = False, hidden: bool = False) -> Iterator[Run]:
+def _runs(element: Element, look: Look = Look.PLAIN, font: str = "") -> Iterator[Run]:
     for child in element:
         tag = child.tag
-        if tag == f"{_W}t":
-            yield Run(child.text or "", struck, hidden)
-        elif tag in _SPACES:
-            yield Run(" ", struck, hidden)
-        elif tag == f"{_W}noBreakHyphen":
-            yield Run("-", struck, hidden)
+        if (text := _written(child, font)) is not None:
+            yield Run(text, look)
         elif tag == f"{_W}r":
-            yield from _runs(child, child.get(_STRUCK) == _ON, child.get(_HIDDEN) == _ON)
-        elif tag not in _SKIPPED:
-            yield from _runs(child, struck, hidden)
+            fonts = child.find(f"{_W}rPr/{_W}rFonts")
+            yield from _runs(child, _look_of(child), "" if fonts is None else fonts.get(f"{_W}ascii", ""))
+        elif mark := child.get(_MARK):
+            yield note_mark(mark)
+        elif tag not in _SKIPPED and not _is_placeholder(child):
+            yield from _runs(child, look, font)
             if tag == f"{_W}p":
                 yield Run(" ")
 
 
-def _mark_runs(part: Element, looks: Mapping[str, Collection[str]]) -> None:
-    """Mark the runs of a part that are struck or hidden, by themselves, their style or their paragraph's."""
-    for mark, names in _MARKED.items():
-        for switch in part.iter(*names):
+def _written(element: Element, font: str) -> str | None:
+    """Return what an element without runs in it writes; None for others."""
+    match element.tag.removeprefix(_W):
+        case "t":
+            return in_unicode(element.text or "", font) if font else element.text or ""
+        case "tab" | "br" | "cr" | "ptab":
+            return " "
+        case "noBreakHyphen":
+            return "-"
+        case "sym":
+            return in_unicode(chr(int(element.get(f"{_W}char", "0"), 16)), element.get(f"{_W}font", ""))
+        case "checkBox":
+            return "[x] " if _is_ticked(element) else "[ ] "
+        case "object" if _EQUATION.search(etree.tostring(element)):
+            return " [formula] "
+        case _ if element.tag == f"{_M}oMath":
+            return f" {formula(element)} "
+    return None
+
+
+def _is_ticked(box: Element) -> bool:
+    """Return whether a box of a form is ticked, by the one who filled it in or else from the start."""
+    checked = box.find(f"{_W}checked")
+    return _is_on(box.find(f"{_W}default") if checked is None else checked)
+
+
+def _look_of(run: Element) -> Look:
+    named = filter(None, (run.get(name) for name in _PROPERTIES))
+    return reduce(or_, (Look[name] for name in named), Look.PLAIN)
+
+
+def _mark_runs(part: Element, looks: Styles) -> None:
+    """Write the look of each run of a part to it: its own, that of its style or that of its paragraph's."""
+    for name, elements in _PROPERTIES.items():
+        for setting in part.iter(*elements):
             # Not the look before a tracked change, nor that of a paragraph's end in a box within a run.
-            run = next(islice(switch.iterancestors(), 1, None), None)
-            if run is not None and run.tag == f"{_W}r" and run.get(mark) != _ON:
-                run.set(mark, _ON if _is_on(switch) else "")
-        if looks[mark]:
+            run = next(islice(setting.iterancestors(), 1, None), None)
+            if run is not None and run.tag == f"{_W}r" and not run.get(name):
+                run.set(name, _set_look(setting))
+        if looks[name]:
             for run in part.iter(f"{_W}r"):
                 above = next(run.iterancestors(f"{_W}p"), run)
-                styles = {_value(run, "rPr/rStyle"), _value(above, "pPr/pStyle")}
-                if run.get(mark) is None and not styles.isdisjoint(looks[mark]):
-                    run.set(mark, _ON)
+                styles = _value(run, "rPr/rStyle"), _value(above, "pPr/pStyle")
+                found = next(filter(None, map(looks[name].get, styles)), "")
+                if found and run.get(name) is None:
+                    run.set(name, found)
 
 
-def _looks(styles: Element | None) -> dict[str, set[str]]:
-    """Return for each mark the styles that have it, themselves or as the style that each is based on."""
+def _set_look(setting: Element) -> str:
+    """Return the name of the look that an element of a run's or a style's properties sets; "" for the usual one."""
+    value = setting.get(f"{_W}val", "")
+    if setting.tag == f"{_W}vertAlign":
+        look = _SHIFTS.get(value, Look.PLAIN)
+    elif setting.tag == f"{_W}position":
+        moved = whole_number(value, 0)
+        look = Look.RAISED if moved >= _LEAST_MOVE else Look.LOWERED if moved <= -_LEAST_MOVE else Look.PLAIN
+    elif _is_on(setting):
+        look = Look.HIDDEN if setting.tag == f"{_W}vanish" else Look.STRUCK
+    else:
+        look = Look.PLAIN
+    return look.name or "" if look else ""
+
+
+def _looks(styles: Element | None) -> Styles:
+    """Return for each property the looks of the styles, by themselves or as the style that each is based on."""
     own = {} if styles is None else {one.get(f"{_W}styleId", ""): one for one in styles.iterfind(f"{_W}style")}
-    found: dict[str, set[str]] = {mark: set() for mark in _MARKED}
-    if styles is None or next(styles.iter(*chain(*_MARKED.values())), None) is None:
+    found: Styles = {name: {} for name in _PROPERTIES}
+    if styles is None or next(styles.iter(*chain(*_PROPERTIES.values())), None) is None:
         return found
-    for mark, names in _MARKED.items():
+    for name, elements in _PROPERTIES.items():
         for identity in own:
-            style, left = identity, _LEVELS
-            while style in own and left:
-                switches = [one for name in names for one in own[style].iterfind(f"{_W}rPr/{name}")]
-                if switches:
-                    found[mark] |= {identity} if any(map(_is_on, switches)) else set()
+            for style in _bases(own, identity):
+                settings = [one for element in elements for one in style.iterfind(f"{_W}rPr/{element}")]
+                if settings:
+                    found[name][identity] = next(filter(None, map(_set_look, settings)), "")
                     break
-                style, left = _value(own[style], "basedOn"), left - 1
     return found
 
 
-def _edge(package: Package, kind: str, looks: Mapping[str, Collection[str]]) -> list[DraftBlock]:
+def _bases(styles: Mapping[str, Element], identity: str) -> Iterator[Element]:
+    """Yield a style and those that it is based on, from the nearest."""
+    for _ in range(_LEVELS):
+        if identity not in styles:
+            return
+        yield styles[identity]
+        identity = _value(styles[identity], "basedOn")
+
+
+def _edge(package: Package, kind: str, looks: Styles) -> list[DraftBlock]:
     """Headers or footers, each text once.
 
     A document keeps one for first, odd and even pages of every section.

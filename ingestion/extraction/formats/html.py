@@ -9,13 +9,17 @@ from pathlib import Path
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.zip_container import Element
-from ingestion.extraction.runs import Run, left_out, standing
+from ingestion.extraction.formulas import formula
+from ingestion.extraction.runs import Look, Run, left_out, standing
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
 from ingestion.web.html import clean, main_content, parse
 
 _HEADING = re.compile("h[1-6]")
 _LINE_THROUGH = re.compile(r"text-decoration[a-z-]{0,5}\s{0,4}:[^;]{0,99}line-through", re.IGNORECASE)
+_SHIFTED = re.compile(r"vertical-align\s{0,4}:\s{0,4}([a-z]+)", re.IGNORECASE)
+_SHIFTS = Look.RAISED | Look.LOWERED
+_LOOKS = {"del": Look.STRUCK, "s": Look.STRUCK, "strike": Look.STRUCK, "sup": Look.RAISED, "sub": Look.LOWERED}
 _SPAN = re.compile(r"\d{1,3}")
 _BREAK = re.compile(
     "address|article|blockquote|body|br|caption|center|dd|details|div|dl|dt|fieldset|figcaption|figure|footer|form|"
@@ -62,45 +66,54 @@ def _blocks(container: Element) -> Iterator[DraftBlock]:
 
 def _events(element: Element) -> Iterator[Run | DraftBlock | None]:
     """Yield the runs and blocks below an element, None for a break; pages nest deeper than calls may."""
-    struck = 0
+    look = Look.PLAIN
     yield Run(element.text or "")
-    open_elements: list[tuple[Iterator[Element], Element | None]] = [(iter(element), None)]
+    open_elements: list[tuple[Iterator[Element], Element | None, Look]] = [(iter(element), None, look)]
     while open_elements:
-        children, owner = open_elements[-1]
+        children, owner, around = open_elements[-1]
         child = next(children, None)
         if child is None:
             open_elements.pop()
             if owner is not None:
                 if _BREAK.fullmatch(owner.tag):
                     yield None
-                struck -= _is_struck(owner)
-                yield Run(owner.tail or "", struck > 0)
+                look = around
+                yield Run(owner.tail or "", look)
+        elif child.tag == "math":
+            yield Run(f" {formula(child)} ", look)
+            yield Run(child.tail or "", look)
         elif _HEADING.fullmatch(child.tag) or (child.tag == "table" and child.find(".//table") is None):
-            yield from _whole_blocks(child, struck > 0)
-            yield Run(child.tail or "", struck > 0)
+            yield from _whole_blocks(child, look)
+            yield Run(child.tail or "", look)
         else:
             if _BREAK.fullmatch(child.tag):
                 yield None
-            struck += _is_struck(child)
-            yield Run(child.text or "", struck > 0)
-            open_elements.append((iter(child), child))
+            open_elements.append((iter(child), child, look))
+            look |= _look_of(child)
+            yield Run(child.text or "", look)
 
 
-def _is_struck(element: Element) -> bool:
-    """Return whether an element is struck out, by its name or by its style."""
-    return element.tag in ("del", "s", "strike") or _LINE_THROUGH.search(element.get("style", "")[:500]) is not None
+def _look_of(element: Element) -> Look:
+    """Return the look that an element gives to its words, by its name or by its style."""
+    look = _LOOKS.get(element.tag, Look.PLAIN)
+    if style := element.get("style"):
+        style = style[:500]
+        look |= Look.STRUCK if _LINE_THROUGH.search(style) else Look.PLAIN
+        if found := _SHIFTED.search(style):
+            look = look & ~_SHIFTS | {"super": Look.RAISED, "sub": Look.LOWERED}.get(found[1].lower(), Look.PLAIN)
+    return look
 
 
-def _whole_blocks(element: Element, struck: bool) -> Iterator[DraftBlock]:
+def _whole_blocks(element: Element, look: Look) -> Iterator[DraftBlock]:
     """Yield a heading, or the caption and the rows of a table."""
     if element.tag != "table":
-        yield paragraph(_runs(element, struck), kind="heading")
+        yield paragraph(_runs(element, look), kind="heading")
         return
     if (caption := element.find("caption")) is not None:
-        yield paragraph(_runs(caption, struck))
+        yield paragraph(_runs(caption, look))
     rows = list(element.iter("tr"))
     named = list(takewhile(_names_columns, rows))
-    yield table_block(table_of((_cells(row, struck) for row in rows), len(named) or None))
+    yield table_block(table_of((_cells(row, look) for row in rows), len(named) or None))
 
 
 def _names_columns(row: Element) -> bool:
@@ -109,12 +122,12 @@ def _names_columns(row: Element) -> bool:
     return row.find("td") is None or (parent is not None and parent.tag == "thead")
 
 
-def _cells(row: Element, struck: bool) -> list[GridCell]:
+def _cells(row: Element, look: Look) -> list[GridCell]:
     made = []
-    struck = struck or _is_struck(row)
+    look |= _look_of(row)
     for cell in row:
         if cell.tag in ("td", "th"):
-            runs = list(_runs(cell, struck))
+            runs = list(_runs(cell, look))
             spans = _span(cell, "colspan"), _span(cell, "rowspan")
             made.append(GridCell(one_line(standing(runs)), *spans, bold=_is_bold(cell), left_out=left_out(runs)))
     return made
@@ -137,21 +150,25 @@ def _on_one_line(element: Element) -> str:
     return one_line(standing(_runs(element)))
 
 
-def _runs(element: Element, above: bool = False) -> Iterator[Run]:
-    """Yield the runs of an element; `above` says that an element around it is struck."""
-    struck = above + _is_struck(element)
-    yield Run(element.text or "", struck > 0)
-    open_elements: list[tuple[Iterator[Element], Element | None, str]] = [(iter(element), None, "")]
+def _runs(element: Element, around: Look = Look.PLAIN) -> Iterator[Run]:
+    """Yield the runs of an element, whose look adds to that of the elements around it."""
+    look = around | _look_of(element)
+    yield Run(element.text or "", look)
+    open_elements: list[tuple[Iterator[Element], str, Look]] = [(iter(element), "", look)]
     while open_elements:
-        children, owner, ending = open_elements[-1]
+        children, ending, around = open_elements[-1]
         child = next(children, None)
         if child is None:
             open_elements.pop()
-            if owner is not None:
-                struck -= _is_struck(owner)
-                yield Run(ending, struck > 0)
+            look = around
+            yield Run(ending, look)
+            continue
+        if child.tag == "math":
+            yield Run(f" {formula(child)} {child.tail or ''}", look)
             continue
         gap = " " if _BREAK.fullmatch(child.tag) or _HEADING.fullmatch(child.tag) else ""
-        struck += _is_struck(child)
-        yield Run(gap + (child.text or ""), struck > 0)
-        open_elements.append((iter(child), child, gap + (child.tail or "")))
+        open_elements.append((iter(child), gap + (child.tail or ""), look))
+        look |= _look_of(child)
+        if gap:
+            yield Run(gap)
+        yield Run(child.text or "", look)

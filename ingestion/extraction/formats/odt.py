@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.refusals import locked
 from ingestion.extraction.formats.zip_container import Element, open_package, whole_number
-from ingestion.extraction.runs import Run, left_out, standing
+from ingestion.extraction.runs import Look, Run, left_out, standing
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
 from ingestion.file_reading import ExtractionLimits
@@ -23,8 +23,8 @@ _LINES = (f"{_STYLE}text-line-through-style", f"{_STYLE}text-line-through-type")
 # Elements that have a style, and its family.
 _FAMILIES = {f"{_TEXT}span": "text", f"{_TEXT}p": "paragraph", f"{_TEXT}h": "paragraph"}
 _MOST_STYLES = 20
-# Whether a style strikes and whether it hides, by family and name.
-Looks = Mapping[tuple[str, str], tuple[bool, bool]]
+# The look of each style, by family and name.
+Looks = Mapping[tuple[str, str], Look]
 _MANIFEST = "META-INF/manifest.xml"
 _MOST_SPACES = 100
 _MOST_REPEATED = 100
@@ -45,29 +45,40 @@ def extract_odt(path: Path, limits: ExtractionLimits) -> Draft:
 
 
 def _looks(parts: Iterable[Element]) -> Looks:
-    """Return whether the styles of a document strike or hide, or as the style that each is based on."""
-    own: dict[tuple[str, str], tuple[bool | None, bool | None, str]] = {}
+    """Return the look of each style of a document, by itself or as the style that it is based on."""
+    own: dict[tuple[str, str], tuple[Sequence[Look | None], str]] = {}
     for part in parts:
         for style in part.iter(f"{_STYLE}style"):
-            family = style.get(f"{_STYLE}family", "")
             found = style.find(f"{_STYLE}text-properties")
-            lines = [] if found is None else [line for name in _LINES if (line := found.get(name)) is not None]
-            display = None if found is None else found.get(f"{_TEXT}display")
-            own[family, style.get(f"{_STYLE}name", "")] = (
-                all(line != "none" for line in lines) if lines else None,
-                None if display is None else display == "none",
-                style.get(f"{_STYLE}parent-style-name", ""),
-            )
+            key = style.get(f"{_STYLE}family", ""), style.get(f"{_STYLE}name", "")
+            settings = [None] * 3 if found is None else list(_settings(found))
+            own[key] = settings, style.get(f"{_STYLE}parent-style-name", "")
 
-    def looked_up(family: str, name: str, place: int) -> bool:
+    def looked_up(family: str, name: str, place: int) -> Look:
         for _ in range(_MOST_STYLES):
-            *marks, above = own.get((family, name), (False, False, ""))
-            if marks[place] is not None:
-                return bool(marks[place])
+            settings, above = own.get((family, name), ([Look.PLAIN] * 3, ""))
+            if (setting := settings[place]) is not None:
+                return setting
             name = above
-        return False
+        return Look.PLAIN
 
-    return {key: (looked_up(*key, 0), looked_up(*key, 1)) for key in own}
+    return {key: looked_up(*key, 0) | looked_up(*key, 1) | looked_up(*key, 2) for key in own}
+
+
+def _settings(properties: Element) -> Iterator[Look | None]:
+    """Yield whether a style strikes, whether it hides, and whether it moves text; None where it is silent."""
+    lines = [line for name in _LINES if (line := properties.get(name)) is not None]
+    yield (Look.PLAIN if "none" in lines else Look.STRUCK) if lines else None
+    display = properties.get(f"{_TEXT}display")
+    yield None if display is None else Look.HIDDEN if display == "none" else Look.PLAIN
+    position = properties.get(f"{_STYLE}text-position")
+    if position is None:
+        yield None
+    elif position.startswith(("super", "sub")):
+        yield Look.RAISED if position.startswith("super") else Look.LOWERED
+    else:
+        # A share of the size, as "33% 58%" or "-33% 58%".
+        yield Look.PLAIN if position.startswith("0") else Look.LOWERED if position.startswith("-") else Look.RAISED
 
 
 def _blocks(container: Element, looks: Looks) -> Iterator[DraftBlock]:
@@ -108,19 +119,19 @@ def _cells(row: Element, looks: Looks) -> Iterator[GridCell]:
             yield from (made for _ in range(min(times, _MOST_REPEATED) if text else min(times, 1)))
 
 
-def _runs(element: Element, looks: Looks, struck: bool = False, hidden: bool = False) -> Iterator[Run]:
+def _runs(element: Element, looks: Looks, look: Look = Look.PLAIN) -> Iterator[Run]:
     """Yield the runs of an element, whose look adds to that of the elements around it."""
-    own = looks.get((_FAMILIES.get(element.tag, ""), element.get(f"{_TEXT}style-name", "")), (False, False))
-    struck, hidden = struck or own[0], hidden or own[1]
-    hidden = hidden or element.get(f"{_TEXT}display") == "none" or element.get(f"{_TEXT}is-hidden") == "true"
-    yield Run(element.text or "", struck, hidden)
+    look |= looks.get((_FAMILIES.get(element.tag, ""), element.get(f"{_TEXT}style-name", "")), Look.PLAIN)
+    if element.get(f"{_TEXT}display") == "none" or element.get(f"{_TEXT}is-hidden") == "true":
+        look |= Look.HIDDEN
+    yield Run(element.text or "", look)
     for child in element:
         if child.tag == f"{_TEXT}s":
-            yield Run(" " * min(_MOST_SPACES, whole_number(child.get(f"{_TEXT}c"), 1)), struck, hidden)
+            yield Run(" " * min(_MOST_SPACES, whole_number(child.get(f"{_TEXT}c"), 1)), look)
         elif child.tag in _SPACES:
-            yield Run(" ", struck, hidden)
+            yield Run(" ", look)
         elif isinstance(child.tag, str) and child.tag not in _SKIPPED:
-            yield from _runs(child, looks, struck, hidden)
+            yield from _runs(child, looks, look)
             if child.tag in (f"{_TEXT}p", f"{_TEXT}h"):
                 yield Run(" ")
-        yield Run(child.tail or "", struck, hidden)
+        yield Run(child.tail or "", look)

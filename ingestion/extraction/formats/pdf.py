@@ -32,7 +32,7 @@ from ingestion.extraction.layout.ruling_lines import Frame, Shape, frames_of
 from ingestion.extraction.layout.text_layer_check import LigatureSearch, is_scrambled
 from ingestion.extraction.layout.text_rows import PageRows, PrintedLine, is_raised, rows_of, with_drop_capitals
 from ingestion.extraction.layout.title import choose_title
-from ingestion.extraction.runs import Run, told
+from ingestion.extraction.runs import Look, Run, standing, told
 from ingestion.extraction.table_text import with_caption_units
 from ingestion.file_reading import ExtractionLimits, OcrEngine, OcrLine, Picture
 from ingestion.types.outcome import Refusal
@@ -45,14 +45,14 @@ _FEW_CHARACTERS = 25
 _STAMP_CHARACTERS = 200
 _MANY_DRAWINGS = 50
 _RAISED = 1
+# Least share of its size by which a raised number stands above its line.
+_LIFT = 0.15
 _STRIKEOUT = 1
 _COLLECTED = FLAGS | pymupdf.TEXT_COLLECT_VECTORS
 # Points: what is thicker strikes nothing.
 _THIN = 2.5
 # Kind of a block that is drawn and not written.
 _VECTOR = 3
-# Three letters: a unit of measure and its power (km², m³) are shorter.
-_NOTED_WORD = re.compile(r"[^\W\d_]{3}$")
 # Glyphs whose font does not say which characters they are.
 _UNMAPPED = re.compile("[\ufffd\ue000-\uf8ff]")
 # Numbers of glyphs that a font without names gives for letters; `one_line` drops them.
@@ -183,14 +183,14 @@ def _page_rows(page: pymupdf.Page, number: int, search: LigatureSearch) -> PageR
     shown = page.rect
     width, height = shown.width, shown.height
     frames = [frame for frame in frames_of(drawn, width, height) if may_hold_table(frame, lines)]
-    runs = tuple(Run(span["text"], struck=True) for span in struck)
+    runs = tuple(Run(span["text"], Look.STRUCK) for span in struck)
     if not frames:
         return PageRows(number, width, height, rows_of(lines), unseen=unseen, struck=runs)
     spans = _spans(blocks)
     bold = [_turned(span["bbox"], turn) for span in spans if span["flags"] & BOLD]
-    noted = [span for span in spans if span["flags"] & _RAISED and span["text"].strip().isdecimal()]
+    raised = [span for span in spans if span["flags"] & _RAISED and span["text"].strip().isdecimal()]
     words = [
-        placed_word(misspelled.get(text := _unnoted(word, noted), text), box)
+        placed_word(misspelled.get(text := _with_raised(word, raised), text), box)
         for word, box in _words_in(frames, content, turn)
         if not any(pymupdf.Point((word[0] + word[2]) / 2, (word[1] + word[3]) / 2) in pymupdf.Rect(one) for one in gone)
     ]
@@ -264,15 +264,15 @@ def _differing_words(before: Sequence[dict[str, Any]], after: Sequence[dict[str,
     return {old: new for olds, news in words for old, new in zip(olds, news, strict=False) if old != new}
 
 
-def _unnoted(word: Sequence[Any], noted: Sequence[dict[str, Any]]) -> str:
-    """Return the text of a word, parted from the raised number of a note at its end."""
-    text = one_line(word[4])
-    for span in noted if text[-1:].isdecimal() else ():
+def _with_raised(word: Sequence[Any], raised: Sequence[dict[str, Any]]) -> str:
+    """Return the text of a word, with the raised numbers at its end written as such."""
+    text, ending = one_line(word[4]), ""
+    for span in reversed(raised) if text[-1:].isdecimal() else ():
         number, (x0, y0, _, y1) = span["text"].strip(), span["bbox"]
         inside = word[0] < x0 < word[2] and word[1] <= (y0 + y1) / 2 <= word[3]
-        if inside and text.endswith(number) and _NOTED_WORD.search(text[: -len(number)]):
-            return f"{text[: -len(number)]} {number}"
-    return text
+        if inside and text.endswith(number) and text != number:
+            text, ending = text.removesuffix(number), number + ending
+    return standing((Run(text), Run(ending, Look.RAISED)))
 
 
 def _turned(bbox: Sequence[float], turn: pymupdf.Matrix | None) -> Box:
@@ -280,17 +280,18 @@ def _turned(bbox: Sequence[float], turn: pymupdf.Matrix | None) -> Box:
 
 
 def _spelled(spans: list[dict[str, Any]]) -> str:
-    """Return the text of a line.
-
-    The raised number of a note is parted from its word, so that both can be found.
-    """
-    text = ""
-    for span in spans:
-        shown = span["text"]
-        note = span["flags"] & _RAISED and shown.strip().isdecimal() and _NOTED_WORD.search(text, max(0, len(text) - 3))
-        text += f" {shown}" if note else shown
+    """Return the text of a line, with the large letter of its first word before that."""
+    marked = _begins_with_mark(spans[0], spans[1])
+    shown = ((span, span["flags"] & _RAISED or (marked and span is spans[0])) for span in spans)
+    text = standing(Run(span["text"], Look.RAISED if high else Look.PLAIN) for span, high in shown)
     raised = len(spans) > 1 and is_raised(spans[0]["text"], spans[0]["size"], spans[1]["size"])
     return spans[0]["text"].strip() + text[len(spans[0]["text"]) :].lstrip() if raised else text
+
+
+def _begins_with_mark(first: dict[str, Any], second: dict[str, Any]) -> bool:
+    """Return whether a line begins with the raised number of a note, which MuPDF takes for the line's own height."""
+    raised = second["origin"][1] - first["origin"][1] > _LIFT * second["size"]
+    return bool(raised and first["size"] < second["size"] and first["text"].strip().isdecimal())
 
 
 def _printed(

@@ -10,7 +10,7 @@ from typing import Any
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.refusals import damaged
 from ingestion.extraction.formats.zip_container import UNPACKING_ERRORS, open_package
-from ingestion.extraction.runs import Run, left_out, standing
+from ingestion.extraction.runs import Look, Run, left_out, standing
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
 from ingestion.file_reading import ExtractionLimits
@@ -35,7 +35,7 @@ def extract_pptx(path: Path, limits: ExtractionLimits) -> Draft:
         for number, slide in enumerate(slides, 1):
             shown = slide._element.get("show") not in ("0", "false")  # noqa: SLF001 - the library does not tell
             for block in _slide_blocks(slide, number):
-                out = tuple(Run(line.text, hidden=True) for line in block.lines)
+                out = tuple(Run(line.text, Look.HIDDEN) for line in block.lines)
                 blocks.append(block if shown else replace(block, lines=(), grid=None, left_out=out))
         return Draft(blocks, presentation.core_properties.title or "", len(slides))
     except (PythonPptxError, XMLSyntaxError, KeyError, ValueError, AttributeError, *UNPACKING_ERRORS) as error:
@@ -80,9 +80,17 @@ def _runs(line: Any) -> Iterator[Run]:
         if child.tag == f"{_A}br":
             yield Run(" ")
         elif child.tag in (f"{_A}r", f"{_A}fld"):
-            look = child.find(f"{_A}rPr")
-            struck = look is not None and look.get("strike", "noStrike") != "noStrike"
-            yield Run(child.findtext(f"{_A}t") or "", struck)
+            yield Run(child.findtext(f"{_A}t") or "", _look_of(child.find(f"{_A}rPr")))
+
+
+def _look_of(properties: Any) -> Look:
+    if properties is None:
+        return Look.PLAIN
+    look = Look.PLAIN if properties.get("strike", "noStrike") == "noStrike" else Look.STRUCK
+    baseline = properties.get("baseline", "0")
+    if baseline.strip("0%.") == "":
+        return look
+    return look | (Look.LOWERED if baseline.startswith("-") else Look.RAISED)
 
 
 def _flat(shapes: Any) -> Iterator[Any]:

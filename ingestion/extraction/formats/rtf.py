@@ -8,13 +8,15 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
+from functools import reduce
+from operator import or_
 from pathlib import Path
 
 from striprtf.striprtf import rtf_to_text
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.refusals import damaged
-from ingestion.extraction.runs import Run, left_out, standing
+from ingestion.extraction.runs import Look, Run, left_out, standing
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
 from rag_engine.types.document import BlockKind
@@ -24,10 +26,25 @@ from rag_engine.types.document import BlockKind
 _HEADING, _CELL, _ROW_END, _ROW_START = "\ue000", "\ue001", "\ue002", "\ue003"
 _MARKS = {"nestcell": _CELL, "cell": _CELL, "row": _ROW_END, "trowd": _ROW_START}
 _MARKED = re.compile(r"(?<!\\)\\(?:(nestcell|cell|row|trowd)(?![a-z0-9])|outlinelevel[0-8](?![0-9])) ?")
-# Begin and end of what is struck, and of what is hidden.
-_PAIRS = {"struck": ("\ue004", "\ue005"), "hidden": ("\ue006", "\ue007")}
-_PAIR_MARKS = {mark: (name, mark == pair[0]) for name, pair in _PAIRS.items() for mark in pair}
-_SWITCHES = {"strike": "struck", "striked": "struck", "v": "hidden", "deleted": "struck"}
+# Begin and end of each look.
+_PAIRS = {
+    Look.STRUCK: ("\ue004", "\ue005"),
+    Look.HIDDEN: ("\ue006", "\ue007"),
+    Look.RAISED: ("\ue008", "\ue009"),
+    Look.LOWERED: ("\ue00a", "\ue00b"),
+}
+_PAIR_MARKS = {mark: (look, mark == pair[0]) for look, pair in _PAIRS.items() for mark in pair}
+_SHIFTS = Look.RAISED | Look.LOWERED
+_SWITCHES = {
+    "strike": Look.STRUCK,
+    "striked": Look.STRUCK,
+    "v": Look.HIDDEN,
+    "deleted": Look.STRUCK,
+    "super": Look.RAISED,
+    "up": Look.RAISED,
+    "sub": Look.LOWERED,
+    "dn": Look.LOWERED,
+}
 _CONTROL = re.compile(r"\\([a-z]{1,32})(-?\d{1,9})? ?|\\[^a-z]|[{}]")
 _CODE_PAGE = re.compile(rb"\\ansicpg(\d{1,5})")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
@@ -69,15 +86,15 @@ def _prepared(source: str) -> str:
 
 
 def _with_pairs(source: str) -> str:
-    """Return the source with marks around what is struck or hidden.
+    """Return the source with marks around what does not look plain.
 
     The end of a group ends its own switches.
     """
     if not any(f"\\{switch}" in source for switch in _SWITCHES):
         return source
     parts: list[str] = []
-    on: frozenset[str] = frozenset()
-    groups: list[frozenset[str]] = []
+    on = Look.PLAIN
+    groups: list[Look] = []
     beyond = 0
     for found in _CONTROL.finditer(source):
         before, (word, number) = on, found.groups()
@@ -86,11 +103,13 @@ def _with_pairs(source: str) -> str:
         elif found[0] == "}":
             on = groups.pop() if groups else on
         elif word == "plain":
-            on = frozenset()
+            on = Look.PLAIN
+        elif word == "nosupersub":
+            on &= ~_SHIFTS
         elif word in _SWITCHES:
-            on = on - {_SWITCHES[word]} if number == "0" else on | {_SWITCHES[word]}
+            on = on & ~_SWITCHES[word] if number == "0" else on | _SWITCHES[word]
         if on != before:
-            marks = [_PAIRS[name][name not in on] for name in sorted(on ^ before)]
+            marks = [_PAIRS[look][look not in on] for look in on ^ before]
             # Before a closing brace, so that the mark belongs to the group whose text it ends.
             at = found.start() if found[0] == "}" else found.end()
             parts += [source[beyond:at], "{}", *marks]
@@ -98,14 +117,14 @@ def _with_pairs(source: str) -> str:
     return "".join([*parts, source[beyond:]])
 
 
-def _runs(text: str, on: set[str]) -> Iterator[Run]:
+def _runs(text: str, on: set[Look]) -> Iterator[Run]:
     """Yield the runs of a text with marks; `on` has what is switched on, before it and then behind it."""
-    for piece in re.split("([\ue004-\ue007])", text):
+    for piece in re.split("([\ue004-\ue00b])", text):
         if piece in _PAIR_MARKS:
-            name, begins = _PAIR_MARKS[piece]
-            (on.add if begins else on.discard)(name)
+            look, begins = _PAIR_MARKS[piece]
+            (on.add if begins else on.discard)(look)
         else:
-            yield Run(piece, "struck" in on, "hidden" in on)
+            yield Run(piece, reduce(or_, on, Look.PLAIN))
 
 
 def _plain(source: str) -> str:
@@ -136,7 +155,7 @@ def _blocks(plain: str) -> Iterator[DraftBlock]:
     """Paragraphs and tables of the text with its marks."""
     rows: list[list[GridCell]] = []
     cells: list[list[Run]] | None = None
-    on: set[str] = set()
+    on: set[Look] = set()
     for piece in re.split(f"([\n{_CELL}{_ROW_END}{_ROW_START}])", plain):
         if piece == _ROW_START:
             cells = cells or []

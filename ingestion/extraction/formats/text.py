@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ingestion.extraction.assemble import Draft, DraftBlock, paragraph
 from ingestion.extraction.layout.hyphenation import join_lines, vocabulary_of
-from ingestion.extraction.runs import Run
+from ingestion.extraction.runs import Look, Run
 from ingestion.extraction.table_text import table
 from ingestion.types.outcome import Refusal
 
@@ -84,7 +84,7 @@ def markdown_blocks(text: str) -> Iterator[DraftBlock]:
     out: list[Run] = []
     for written in [*text.splitlines(), ""]:
         line = written if fenced else _STRUCK.sub("", written)
-        out += [] if fenced else [Run(found[1], struck=True) for found in _STRUCK.finditer(written)]
+        out += [] if fenced else [Run(found[1], Look.STRUCK) for found in _STRUCK.finditer(written)]
         if rows and not _ROW.match(line):
             ruled = next((at for at, row in enumerate(rows) if _RULE.match(row)), None)
             yield table((row.strip().strip("|").split("|") for row in rows if not _RULE.match(row)), headers=ruled)

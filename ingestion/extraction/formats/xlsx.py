@@ -15,7 +15,7 @@ from typing import Any
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.refusals import damaged
 from ingestion.extraction.formats.zip_container import UNPACKING_ERRORS, Package, open_package
-from ingestion.extraction.runs import Run, left_out, standing
+from ingestion.extraction.runs import Look, Run, left_out, standing
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
 from ingestion.file_reading import ExtractionLimits
@@ -34,6 +34,7 @@ _MOST_MERGED = 20_000
 # Currencies and units of a number's format: "€", [$EUR], [$₺-41F]; not colours, conditions and fillers.
 _UNIT = re.compile(r'"([^"]*)"|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|\\(.)|([€$£¥₺%])')
 _HEAD_ROWS = 8
+_SHIFTS = {"superscript": Look.RAISED, "subscript": Look.LOWERED}
 # In a table's text each row has the names of its columns.
 _NAMED_AGAIN = 3
 
@@ -70,7 +71,7 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
                 # Some programs declare A1 as the range of a full sheet, and openpyxl would stop there.
                 sheet.reset_dimensions()
                 hidden = sheet.sheet_state != "visible"
-                blocks.append(paragraph([Run(sheet.title, hidden=hidden)], number, "heading"))
+                blocks.append(paragraph([Run(sheet.title, Look.HIDDEN if hidden else Look.PLAIN)], number, "heading"))
                 part = str(getattr(sheet, "_worksheet_path", "")).lstrip("/")
                 rows, cut = _fitting(_rows(sheet, _passed_over(package, part), hidden=hidden), left)
                 left -= sum(map(_characters, rows))
@@ -124,7 +125,8 @@ def _rows(sheet: Any, passed_over: _Sheet, *, hidden: bool) -> Iterator[list[Gri
     from openpyxl.cell.rich_text import CellRichText
 
     spans = passed_over.spans
-    strikes = any(font.strike for font in sheet.parent._fonts)  # noqa: SLF001 - asking each cell takes longer
+    # Asking each cell takes longer.
+    looks = any(font.strike or font.vertAlign in _SHIFTS for font in sheet.parent._fonts)  # noqa: SLF001
     covered = {
         (row + down, column + across)
         for (row, column), (rows, columns) in spans.items()
@@ -139,8 +141,8 @@ def _rows(sheet: Any, passed_over: _Sheet, *, hidden: bool) -> Iterator[list[Gri
                 continue
             unseen = hidden or number in passed_over.rows or column in passed_over.columns
             bold = number <= _HEAD_ROWS and bool(cell.value and cell.font.bold)
-            if unseen or (cell.value is not None and (strikes or isinstance(cell.value, CellRichText))):
-                runs = [run._replace(hidden=unseen) for run in _runs(cell)]
+            if unseen or (cell.value is not None and (looks or isinstance(cell.value, CellRichText))):
+                runs = [Run(run.text, run.look | Look.HIDDEN) if unseen else run for run in _runs(cell)]
                 made = GridCell(one_line(standing(runs)), bold=bold, left_out=left_out(runs))
             else:
                 made = GridCell(_printed(cell), bold=bold)
@@ -183,12 +185,16 @@ def _runs(cell: Any) -> Iterator[Run]:
     """Yield the runs of a cell: those of rich text, or the whole."""
     from openpyxl.cell.rich_text import CellRichText, TextBlock
 
-    whole = bool(cell.value is not None and cell.font.strike)
+    whole = Look.PLAIN if cell.value is None else _look_of(cell.font)
     if not isinstance(cell.value, CellRichText):
         yield Run(_printed(cell), whole)
         return
     for part in cell.value:
-        yield Run(part.text, bool(part.font.strike)) if isinstance(part, TextBlock) else Run(str(part), whole)
+        yield Run(part.text, _look_of(part.font)) if isinstance(part, TextBlock) else Run(str(part), whole)
+
+
+def _look_of(font: Any) -> Look:
+    return (Look.STRUCK if font.strike else Look.PLAIN) | _SHIFTS.get(font.vertAlign, Look.PLAIN)
 
 
 def _printed(cell: Any) -> str:

@@ -29,6 +29,8 @@ _NO_KEYS: frozenset[Key] = frozenset()
 # No page has a longer number, and Python reads none of thousands of digits.
 _NUMBER = re.compile(r"(?<!\d)\d{1,9}(?!\d)|(?<!\w)[ivxlc]+(?!\w)")
 _ROMAN = {roman(number): number for number in range(1, 400)}
+# The mark of a note at its beginning: ¹, (¹), [1].
+_MARK = re.compile(r"[⁽(]?([⁰¹²³⁴-⁹]{1,3}|\[\d{1,3}\])")
 # Nothing but numbers and what page numbers are parted or framed with: "- 12 -", "2-14", "3 / 5"; but not "§ 3", "3.".
 _BARE = re.compile(r"[\d\s/|()\[\]<>–—-]+|[ivxlc]+")
 
@@ -38,8 +40,8 @@ def joined_over_pages(pages: Iterable[list[DraftBlock]], vocabulary: frozenset[s
 
     A sentence that continues on the next page is interrupted by nothing.
 
-    The notes of a page come before its last paragraph when that continues: so no sentence is torn, and pages still
-    follow each other.
+    The notes of a page come after the paragraphs with their marks, else at its end; and before its last paragraph when
+    that continues: so no sentence is torn, and pages still follow each other.
     """
     held: DraftBlock | None = None
     held_notes: list[DraftBlock] = []
@@ -68,13 +70,35 @@ def joined_over_pages(pages: Iterable[list[DraftBlock]], vocabulary: frozenset[s
             texts[0] = _with_header_of(above, texts[0])
         above = texts[-1] if texts else None
         if above is not None and _is_open(above):
-            held, held_notes = texts.pop(), notes
-            notes = []
-        yield from texts
-        yield from notes
+            held = texts.pop()
+        placed, unplaced = _with_notes(texts, notes)
+        yield from placed
+        if held is None:
+            yield from unplaced
+        else:
+            held_notes = unplaced
     if held is not None:
         yield held
     yield from held_notes
+
+
+def _with_notes(texts: Sequence[DraftBlock], notes: Sequence[DraftBlock]) -> tuple[list[DraftBlock], list[DraftBlock]]:
+    """Return the texts of a page with each note after the one that has its mark, and the notes whose mark none has."""
+    below: dict[int, list[DraftBlock]] = {}
+    rest = []
+    for note in notes:
+        mark = _MARK.match(note.lines[0].text)
+        marked = mark and next((place for place, text in enumerate(texts) if _has_mark(text, mark[1])), None)
+        if marked is None:
+            rest.append(note)
+        else:
+            below.setdefault(marked, []).append(note)
+    return [one for place, text in enumerate(texts) for one in (text, *below.get(place, ()))], rest
+
+
+def _has_mark(block: DraftBlock, mark: str) -> bool:
+    text = "\n".join(line.text for line in block.lines)
+    return re.search(rf"(?<![⁰¹²³⁴-⁹]){re.escape(mark)}(?![⁰¹²³⁴-⁹])", text) is not None
 
 
 def _with_header_of(table: DraftBlock, following: DraftBlock) -> DraftBlock:

@@ -19,6 +19,9 @@ _LONGEST_END = 12
 _BULLET = re.compile(r"[•▪●○■□◦‣]\s")
 _SENTENCE_END = re.compile(r"[.:;!?…][\"'”’»)\]]*\d{0,3}$")
 _NOTE_MARK = re.compile(r"(?:\d{1,3}|[*†‡§]|[a-z](?=\s))")
+_RAISED_MARK = re.compile(r"[⁽(]?[⁰¹²³⁴-⁹]")
+# Sizes of notes, as shares of the text's; one whose mark is raised may be nearly as large.
+_NOTE_SIZE, _MARKED_SIZE = 0.87, 0.97
 # "2.1 Scope", "§ 3", "Art. 4": what lists of contents and statutes number their lines with.
 _NUMBERED = re.compile(r"\d{1,2}(?:\.\d{1,2})*\s+[^\W\d_]|§+\s*\d|Art(?:icle|icolo|igo|ículo|ikel|\.)?\s*\d")
 
@@ -87,9 +90,12 @@ def _noted(
 
 def _is_note(rows: Sequence[TextRow], page: PageRows, body: float, after_note: bool) -> bool:
     first = rows[0]
-    if first.table is not None or first.size > 0.87 * body or first.box.y0 <= 0.4 * page.height:
+    largest = max(first.size, max(rows, key=lambda row: len(row.text)).size)
+    if first.table is not None or first.box.y0 <= 0.4 * page.height or largest > _MARKED_SIZE * body:
         return False
-    if max(rows, key=lambda row: len(row.text)).size > 0.87 * body:
+    if _RAISED_MARK.match(first.text):
+        return True
+    if largest > _NOTE_SIZE * body:
         return False
     if _is_table(rows):
         # Short notes look like a table of two columns, whose first holds their numbers.

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.answer_sentences import quotations_heading
+from rag_engine.answer_sentences import note_words, quotations_heading
 from rag_engine.answering.chances import AnswerSpan, best_span, may_answer
 from rag_engine.answering.citations import PageOf, citation_at, shared_words, words
+from rag_engine.answering.quotations.notes import asks_for_notes, note_kind
 from rag_engine.answering.quotations.question_terms import asks_for_several, forms_in, shares_said, terms_of
 from rag_engine.answering.quotations.quotable import Unit, units_of, with_context
 from rag_engine.answering.source_order import in_order, renumbered
@@ -85,10 +86,14 @@ class _Quotable:
 def choose(question: str, language: str, sources: Sequence[Source], quoting: Quoting = Quoting()) -> list[Quotation]:
     """Return the quotations, the best first; none where the sources hold nothing that can be quoted.
 
-    Where the question names sections, nothing else is quoted. `language` is the question's.
+    Where the question names sections, nothing else is quoted. Notes are quoted if it asks for them, or if nothing else
+    may answer. `language` is the question's.
     """
     named = [source for source in sources if any(hit.named for hit in source.hits)]
     candidates = _candidates(sorted(named or sources, key=lambda source: source.n))
+    if not asks_for_notes(question, language):
+        text = [one for one in candidates if not note_kind(one.source, one.unit.start)]
+        candidates = text if any(may_answer(hit) for one in text for hit in one.source.hits) else candidates
     if not candidates:
         return []
     scores = _scores(question, language, candidates, quoting)
@@ -224,7 +229,7 @@ class QuotedAnswer:
 def quote(evidence: Evidence, page_of: PageOf) -> QuotedAnswer:
     """Return the quotations as an answer; BackendError where the sources hold nothing to quote.
 
-    A quotation in another language than the question's names it.
+    A quotation in another language than the question's names it, and one from a note says so.
     """
     language = evidence.plan.language
     chosen = choose(evidence.plan.question, language, evidence.sources)
@@ -237,8 +242,11 @@ def quote(evidence: Evidence, page_of: PageOf) -> QuotedAnswer:
     lines = [quotations_heading(language, sure=evidence.ground == "enough"), ""]
     for quotation in quotations:
         written = quotation.source.document.metadata.language
-        foreign = f" ({name_in(written, language)})" if written and written != language else ""
-        lines.append(f"- “{_with_answer(quotation)}”{foreign} [Source {quotation.source.n}]")
+        said = [name_in(written, language)] if written and written != language else []
+        if kind := note_kind(quotation.source, quotation.start):
+            said.append(note_words(kind, language))
+        told = f" ({', '.join(said)})" if said else ""
+        lines.append(f"- “{_with_answer(quotation)}”{told} [Source {quotation.source.n}]")
     return QuotedAnswer(
         "\n".join(lines),
         tuple(citation_at(quotation.source, quotation.start, quotation.end, page_of) for quotation in quotations),

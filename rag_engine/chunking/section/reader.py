@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from statistics import median
@@ -171,7 +171,7 @@ def read_sections(
                 titles.add(mark.place + 1)
             reader.open(mark, index, run, numeral=mark.place in numerals)
     reader.leave(run)
-    return reader.sections, reader.inner
+    return list(_without_note_marks(reader.sections)), reader.inner
 
 
 class _Reader:
@@ -327,6 +327,16 @@ class _Reader:
             else:
                 self.inner.append((mark.start, heading_of(mark)))
         run.clear()
+
+
+def _without_note_marks(sections: Iterable[Section]) -> Iterator[Section]:
+    """Yield the sections: Article 5¹ is an inserted article after an Article 5, and else one with a note."""
+    read: set[tuple[str, str]] = set()
+    for section in sections:
+        plain = section.section.rstrip("⁰¹²³⁴⁵⁶⁷⁸⁹")
+        known = plain == section.section or (section.act, plain) in read
+        read.add((section.act, plain))
+        yield section if known else replace(section, section=plain)
 
 
 def _goes_on(following: Iterable[Mark], *, before_notes: bool = True) -> bool:

@@ -13,10 +13,10 @@ from rag_engine.text.tables import read_table
 
 ROMAN = r"(?=[IVXLC])(?:C{0,3})(?:X[CL]|L?X{0,3})(?:I[XV]|V?I{0,3})"
 _LATIN = r"bis|ter|quater|quinquies|sexies|septies|octies|novies|decies"
-# 5, 5º, 12A, 12a, 55-A, 239AA, 117-bis, 4.1.2, L. 110-1, II, VIIIa; never the start of a longer word or of 5(2).
+# 5, 5º, 12A, 12a, 55-A, 239AA, 117-bis, 21¹, 4.1.2, L. 110-1, II, VIIIa; never the start of a longer word or of 5(2).
 NUMBER = (
     rf"(?:[LRDA]\.?\s?)?\d{{1,4}}(?:[.‑-]\d{{1,4}}(?!\d))*(?:\s?\.?[º°ª])?"
-    rf"(?:\s?-?(?:{_LATIN})\b(?!\s+\d)|[‑-]?[A-Za-z]{{1,2}}(?!\w))?(?!\w)"
+    rf"(?:\s?-?(?:{_LATIN})\b(?!\s+\d)|[‑-]?[A-Za-z]{{1,2}}(?!\w)|[⁰¹²³⁴-⁹]{{1,3}}|\^\d{{1,2}})?(?!\w)"
     rf"|{ROMAN}(?:[a-z]|\s[a-z](?=\.))?(?!\w)"
 )
 ANNEX_NUMBER = rf"{NUMBER}|[A-Z]{{1,2}}(?!\w)"
@@ -31,6 +31,9 @@ _ORDINAL_SIGN = re.compile(r"(?<=\d)\s?\.?\s?[º°ª]")
 _TURKISH_CASE = r"(?:['’]?\s?(?:inci|ıncı|uncu|üncü|nci|ncı|ncu|ncü))?"
 _NUMBER_FIRST = re.compile(rf"(\d+\w?){_TURKISH_CASE}\.?\s+([^\W\d_]+)")
 _SYMBOL = re.compile(r"\d+/[\w./-]+")
+# The number of an inserted article as it is typed: 21^1.
+_TYPED_RAISED = re.compile(r"(?<=\d)\^(\d{1,2})")
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +206,7 @@ def normal_label(label: str) -> str:
     ('article 9', 'article 9')
     """
     plain = " ".join(unicodedata.normalize("NFC", label).replace("\u2011", "-").split())
+    plain = _TYPED_RAISED.sub(lambda found: found[1].translate(_RAISED), plain)
     folded = _ORDINAL_SIGN.sub("", lower(plain)).strip(" .:–—-").removeprefix("the ")
     if folded in section_words().preambles:
         return "preamble"
@@ -251,7 +255,7 @@ def _number(number: str) -> str:
     if not found:
         return number
     rest = found[2]
-    return found[1] + (rest if re.match(r"[.-]\d", rest) else re.sub(r"[\s-]", "", rest))
+    return found[1] + (rest if re.match(r"[.\s-]\d", rest) else re.sub(r"[\s-]", "", rest))
 
 
 def _kind(noun: str) -> str:
