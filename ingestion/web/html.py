@@ -107,11 +107,11 @@ def _shallow(text: str) -> str:
     return _CONTAINER.sub(keep, text)
 
 
-def clean(root: html.HtmlElement, *, menus: bool = False) -> None:
-    """Remove scripts, headers, footers, small forms and hidden elements; with `menus` also menus."""
+def clean(root: html.HtmlElement, *, menus: bool = False, hidden: bool = True) -> None:
+    """Remove scripts, headers, footers and small forms; with `menus` also menus, with `hidden` also hidden elements."""
     etree.strip_elements(root, *_BOILERPLATE, with_tail=False)
-    for element in root.xpath("//body//*[@hidden or @style]"):
-        if element.get("hidden") is not None or HIDDEN.search(element.get("style", "")[:500]):
+    for element in root.xpath("//body//*[@hidden or @style]") if hidden else ():
+        if is_hidden(element):
             _drop(element)
     # Those of an article hold its title and date; those of the page its menus and addresses.
     inside = "ancestor::article or ancestor::main or ancestor::*[@role='main']"
@@ -122,6 +122,11 @@ def clean(root: html.HtmlElement, *, menus: bool = False) -> None:
     for element in root.xpath("//body//*[@role or @class or @id or self::form]" if menus else "//form"):
         if (element.tag == "form" or _is_menu(element)) and 2 * len(text_of(element)) < whole:
             _drop(element)
+
+
+def is_hidden(element: Element) -> bool:
+    """Return whether an element says itself that it is not shown."""
+    return element.get("hidden") is not None or HIDDEN.search(element.get("style", "")[:500]) is not None
 
 
 def main_content(root: html.HtmlElement) -> html.HtmlElement:

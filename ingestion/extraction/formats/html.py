@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
+from ingestion.extraction.formats.html_notes import MARK, NOTE, take_notes
+from ingestion.extraction.formats.html_written import write_out
 from ingestion.extraction.formats.zip_container import Element
 from ingestion.extraction.formulas import formula
-from ingestion.extraction.runs import Look, Run, left_out, standing
+from ingestion.extraction.runs import Look, Run, left_out, note_mark, standing
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
-from ingestion.web.html import clean, main_content, parse
+from ingestion.web.html import clean, is_hidden, main_content, parse
+from ingestion.web.styles import inline_styles
 
 _HEADING = re.compile("h[1-6]")
 _LINE_THROUGH = re.compile(r"text-decoration[a-z-]{0,5}\s{0,4}:[^;]{0,99}line-through", re.IGNORECASE)
 _SHIFTED = re.compile(r"vertical-align\s{0,4}:\s{0,4}([a-z]+)", re.IGNORECASE)
 _SHIFTS = Look.RAISED | Look.LOWERED
 _LOOKS = {"del": Look.STRUCK, "s": Look.STRUCK, "strike": Look.STRUCK, "sup": Look.RAISED, "sub": Look.LOWERED}
+# The number of a paragraph or the letter of a point, where it is set in a place of its own.
+_LABEL = re.compile(
+    r"\(?(?:\d{1,3}[a-z]?|[a-z]{1,2}|[A-Z]|[ivxlc]{1,6})[.)]|\d{1,3}(?:\.\d{1,3})+\.?|[–—•‣▪-]|§{1,2}\s?\d{1,4}[a-z]?\.?"
+)
 _SPAN = re.compile(r"\d{1,3}")
 _BREAK = re.compile(
     "address|article|blockquote|body|br|caption|center|dd|details|div|dl|dt|fieldset|figcaption|figure|footer|form|"
@@ -40,32 +48,67 @@ def html_blocks(raw: bytes) -> Draft:
     root = parse(raw)
     if root is None:
         return Draft([])
-    clean(root)
-    blocks = list(_blocks(main_content(root)))
+    inline_styles(root)
+    notes = take_notes(root)
+    write_out(root)
+    clean(root, hidden=False)
+    blocks = list(_with_labels(_blocks(main_content(root), notes)))
     first = next((block.lines[0].text for block in blocks if block.kind == "heading"), "")
     declared = root.findtext(".//title") or ""
     # The page's title usually ends in the name of the site; the first heading inside it does not.
     return Draft(blocks, first if first and one_line(first) in one_line(declared) else declared)
 
 
-def _blocks(container: Element) -> Iterator[DraftBlock]:
-    """Yield blocks in document order; inline text between two block elements is a paragraph by itself."""
+def _with_labels(blocks: Iterable[DraftBlock]) -> Iterator[DraftBlock]:
+    """Yield the blocks, each label that stands by itself in front of the paragraph that follows it."""
+    label: DraftBlock | None = None
+    for block in blocks:
+        is_text = block.kind == "text" and bool(block.lines)
+        if label is not None and is_text:
+            words = f"{one_line(label.lines[0].text)} {block.lines[0].text}"
+            out = (*label.left_out, *block.left_out)
+            yield replace(block, lines=(replace(block.lines[0], text=words),), left_out=out)
+            label = None
+            continue
+        if label is not None:
+            yield label
+        label = block if is_text and _LABEL.fullmatch(one_line(block.lines[0].text)) else None
+        if label is None:
+            yield block
+    if label is not None:
+        yield label
+
+
+def _blocks(container: Element, notes: Mapping[str, Element]) -> Iterator[DraftBlock]:
+    """Yield blocks in document order; inline text between two block elements is a paragraph by itself.
+
+    A note follows the block with its mark.
+    """
     inline: list[Run] = []
-    for event in _events(container):
+    marked: list[Element] = []
+    for event in [*_events(container), None]:
         if isinstance(event, Run):
             inline.append(event)
+            continue
+        if event is not None and not isinstance(event, DraftBlock):
+            marked.append(event)
             continue
         if any(run.text.strip() for run in inline):
             yield paragraph(inline)
         inline = []
         if event is not None:
             yield event
-    if any(run.text.strip() for run in inline):
-        yield paragraph(inline)
+        for mark in marked:
+            body = _runs(notes[mark.get(NOTE, "")])
+            yield paragraph([note_mark(mark.get(MARK, "")), Run(" "), *body], kind="note")
+        marked = []
 
 
-def _events(element: Element) -> Iterator[Run | DraftBlock | None]:
-    """Yield the runs and blocks below an element, None for a break; pages nest deeper than calls may."""
+def _events(element: Element) -> Iterator[Run | DraftBlock | Element | None]:
+    """Yield the runs and blocks below an element, None for a break, the first mark of each note behind its run.
+
+    Pages nest deeper than calls may.
+    """
     look = Look.PLAIN
     yield Run(element.text or "")
     open_elements: list[tuple[Iterator[Element], Element | None, Look]] = [(iter(element), None, look)]
@@ -79,11 +122,14 @@ def _events(element: Element) -> Iterator[Run | DraftBlock | None]:
                     yield None
                 look = around
                 yield Run(owner.tail or "", look)
-        elif child.tag == "math":
-            yield Run(f" {formula(child)} ", look)
-            yield Run(child.tail or "", look)
         elif _HEADING.fullmatch(child.tag) or (child.tag == "table" and child.find(".//table") is None):
+            yield from (mark for mark in child.iter("a") if mark.get(NOTE))
             yield from _whole_blocks(child, look)
+            yield Run(child.tail or "", look)
+        elif (written := _written(child)) is not None:
+            yield Run(written.text, look | written.look)
+            if child.get(NOTE):
+                yield child
             yield Run(child.tail or "", look)
         else:
             if _BREAK.fullmatch(child.tag):
@@ -93,9 +139,19 @@ def _events(element: Element) -> Iterator[Run | DraftBlock | None]:
             yield Run(child.text or "", look)
 
 
+def _written(element: Element) -> Run | None:
+    """Return the run of an element that is one as a whole: a formula, or the mark of a note."""
+    if element.tag == "math":
+        return Run(f" {formula(element)} ")
+    mark = element.get(MARK)
+    return note_mark(mark) if mark else None
+
+
 def _look_of(element: Element) -> Look:
     """Return the look that an element gives to its words, by its name or by its style."""
     look = _LOOKS.get(element.tag, Look.PLAIN)
+    if is_hidden(element):
+        look |= Look.HIDDEN
     if style := element.get("style"):
         style = style[:500]
         look |= Look.STRUCK if _LINE_THROUGH.search(style) else Look.PLAIN
@@ -105,7 +161,7 @@ def _look_of(element: Element) -> Look:
 
 
 def _whole_blocks(element: Element, look: Look) -> Iterator[DraftBlock]:
-    """Yield a heading, or the caption and the rows of a table."""
+    """Yield a heading, or the caption and the rows of a table; the rows of one that sets out a list are its items."""
     if element.tag != "table":
         yield paragraph(_runs(element, look), kind="heading")
         return
@@ -113,7 +169,19 @@ def _whole_blocks(element: Element, look: Look) -> Iterator[DraftBlock]:
         yield paragraph(_runs(caption, look))
     rows = list(element.iter("tr"))
     named = list(takewhile(_names_columns, rows))
-    yield table_block(table_of((_cells(row, look) for row in rows), len(named) or None))
+    cells = [_cells(row, look) for row in rows]
+    if not named and cells and all(_is_item(row) for row in cells):
+        for row in cells:
+            out = tuple(run for cell in row for run in cell.left_out)
+            yield replace(paragraph(" ".join(cell.text for cell in row)), left_out=out)
+        return
+    yield table_block(table_of(cells, len(named) or None))
+
+
+def _is_item(row: Sequence[GridCell]) -> bool:
+    """Return whether a row of a table is an item of a list: its label, and a cell with its text."""
+    texts = [cell.text for cell in row if cell.text]
+    return len(texts) == 2 and _LABEL.fullmatch(texts[0]) is not None and len(texts[1].split()) > 1
 
 
 def _names_columns(row: Element) -> bool:
@@ -163,8 +231,9 @@ def _runs(element: Element, around: Look = Look.PLAIN) -> Iterator[Run]:
             look = around
             yield Run(ending, look)
             continue
-        if child.tag == "math":
-            yield Run(f" {formula(child)} {child.tail or ''}", look)
+        if (written := _written(child)) is not None:
+            yield Run(written.text, look | written.look)
+            yield Run(child.tail or "", look)
             continue
         gap = " " if _BREAK.fullmatch(child.tag) or _HEADING.fullmatch(child.tag) else ""
         open_elements.append((iter(child), gap + (child.tail or ""), look))

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ingestion.extraction.assemble import Draft, DraftBlock, paragraph
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from mdit_py_plugins.footnote import footnote_plugin
+from mdit_py_plugins.superscript import superscript_plugin
+from mdit_py_plugins.tasklists import tasklists_plugin
+
+from ingestion.extraction.assemble import Draft, DraftBlock
+from ingestion.extraction.formats.html import html_blocks
 from ingestion.extraction.layout.hyphenation import join_lines, vocabulary_of
-from ingestion.extraction.runs import Look, Run
-from ingestion.extraction.table_text import table
 from ingestion.types.outcome import Refusal
 
-_HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*\s*$")
-_UNDERLINE = re.compile(r"(=+|-+)\s*$")
-_FENCE = re.compile(r"\s*(```|~~~)")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
-_ROW = re.compile(r"\s*\|.*\|\s*$")
-# As GitHub's Markdown has it.
-_STRUCK = re.compile(r"(?<![~\\])~~(?=\S)([^~]+?)(?<=\S)~~(?!~)")
-_RULE = re.compile(r"[\s|:-]+$")
 
 
 def read_text(path: Path) -> str:
@@ -51,7 +49,7 @@ def extract_text(path: Path) -> Draft:
 
 def extract_markdown(path: Path) -> Draft:
     """Return the blocks of a Markdown text."""
-    return Draft(list(markdown_blocks(read_text(path))))
+    return Draft(markdown_blocks(read_text(path)))
 
 
 def text_blocks(text: str) -> Iterator[DraftBlock]:
@@ -69,43 +67,27 @@ def _paragraphs(text: str, vocabulary: frozenset[str]) -> Iterator[DraftBlock]:
             lines.append(line)
 
 
-def markdown_blocks(text: str) -> Iterator[DraftBlock]:
-    r"""Yield the headings, tables and paragraphs of Markdown.
+def markdown_blocks(text: str) -> Sequence[DraftBlock]:
+    r"""Return the headings, tables, lists, notes and paragraphs of Markdown, as a page of them shows.
 
-    Inline marks stay, since an analyst quotes the text as it is written; what they strike does not.
+    Marks that make bold or slanted, and the addresses of links and pictures, are no text of the page.
 
-    >>> [(block.kind, [line.text for line in block.lines]) for block in markdown_blocks("Scope\n=====\nMayors warn.")]
+    >>> [(block.kind, [line.text for line in block.lines]) for block in markdown_blocks("Scope\n=====\nMayors *warn*.")]
     [('heading', ['Scope']), ('text', ['Mayors warn.'])]
     """
-    vocabulary = vocabulary_of(text.splitlines())
-    pending: list[str] = []
-    rows: list[str] = []
-    fenced = False
-    out: list[Run] = []
-    for written in [*text.splitlines(), ""]:
-        line = written if fenced else _STRUCK.sub("", written)
-        out += [] if fenced else [Run(found[1], Look.STRUCK) for found in _STRUCK.finditer(written)]
-        if rows and not _ROW.match(line):
-            ruled = next((at for at, row in enumerate(rows) if _RULE.match(row)), None)
-            yield table((row.strip().strip("|").split("|") for row in rows if not _RULE.match(row)), headers=ruled)
-            rows = []
-        heading = None if fenced else _HEADING.match(line)
-        underlined = len(pending) == 1 and not fenced and _UNDERLINE.match(line) is not None
-        if _FENCE.match(line):
-            fenced = not fenced
-        elif underlined:
-            yield paragraph(pending.pop(), kind="heading")
-        elif heading or (not fenced and _ROW.match(line)):
-            yield from _paragraphs("\n".join(pending), vocabulary)
-            pending = []
-            if heading:
-                yield paragraph(heading[1], kind="heading")
-            else:
-                rows.append(line)
-        elif line.strip():
-            pending.append(line)
-        else:
-            yield from _paragraphs("\n".join(pending), vocabulary)
-            pending = []
-    if out:
-        yield DraftBlock(1, "text", (), left_out=tuple(out))
+    # As GitHub and Pandoc have it; deeper lists than a page can show are read too.
+    markdown = MarkdownIt("commonmark", {"html": True, "maxNesting": 100}).enable(["table", "strikethrough"])
+    markdown = markdown.use(footnote_plugin, inline=False).use(superscript_plugin).use(tasklists_plugin)
+    tokens, vocabulary = markdown.parse(text), vocabulary_of(text.splitlines())
+    for token in tokens:
+        _join_lines(token.children or (), vocabulary)
+    return html_blocks(f"<body>{markdown.renderer.render(tokens, markdown.options, {})}</body>".encode()).blocks
+
+
+def _join_lines(pieces: Sequence[Token], vocabulary: frozenset[str]) -> None:
+    """Make the words whole that are cut at the end of a line."""
+    for before, end, after in zip(pieces, pieces[1:], pieces[2:], strict=False):
+        if (before.type, end.type, after.type) == ("text", "softbreak", "text"):
+            line = join_lines([(before.content, None), (after.content, None)], vocabulary)[0]
+            before.content = line.text
+            end.type, end.content = ("text", "") if line.joint == "" else (end.type, end.content)

@@ -179,13 +179,14 @@ def is_furniture(line: str) -> bool:
 
 
 def _front(text: str, blocks: Sequence[Block]) -> list[_Piece]:
-    """Return the blocks of the title's page, up to the table of contents."""
+    """Return the blocks of the title's page, up to the table of contents or the first section."""
     pieces: list[_Piece] = []
     for number, block in enumerate(blocks[:2_000]):
         line = one_line(text[block.start : min(block.end, block.start + 2 * LONGEST_TITLE)])
         if block.page != blocks[0].page or len(pieces) >= _FRONT:
             break
-        if _PATTERNS["contents"].fullmatch(line.strip(" .:")) and pieces:
+        begun = _PATTERNS["contents"].fullmatch(line.strip(" .:")) or _PATTERNS["first_section"].fullmatch(line)
+        if begun and pieces:
             # A letterhead in a margin is read after the contents and is none the better for it.
             break
         if not line.startswith(_LINKS):

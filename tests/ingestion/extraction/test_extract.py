@@ -208,7 +208,7 @@ def test_markdown_keeps_its_headings_and_tables(tmp_path: Path) -> None:
     assert kinds == [
         ("Climate Law text", "heading"),
         ("One paragraph.", "text"),
-        ("- item", "text"),
+        ("• item", "text"),
         ("a | b\n\na: 1; b: 2", "table"),
         ("Under lined", "heading"),
         ("# no", "text"),

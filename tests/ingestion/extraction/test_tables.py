@@ -194,7 +194,7 @@ def test_names_above_several_columns_are_read_with_the_line_below_them(tmp_path:
     ("name", "text"),
     [
         ("plan.html", "<table><caption>Table 1: Towns (in m)</caption><tr><th><th></table><p>{prose}</p>"),
-        ("plan.md", "# Plan\n\nTable 1: Towns (in m)\n\n|---|---|\n\n{prose}\n"),
+        ("plan.md", "# Plan\n\nTable 1: Towns (in m)\n\n| | |\n|---|---|\n\n{prose}\n"),
     ],
 )
 def test_an_empty_table_below_a_caption_with_a_unit_loses_nothing_of_its_document(
