@@ -11,7 +11,7 @@ from ingestion.extraction.formats.docx import extract_docx
 from ingestion.extraction.formats.epub import extract_epub
 from ingestion.extraction.formats.html import extract_html
 from ingestion.extraction.formats.legacy_office import converted
-from ingestion.extraction.formats.odt import extract_odt
+from ingestion.extraction.formats.odt import extract_flat, extract_odt
 from ingestion.extraction.formats.pptx import extract_pptx
 from ingestion.extraction.formats.rtf import extract_rtf
 from ingestion.extraction.formats.text import extract_markdown, extract_text
@@ -24,7 +24,13 @@ from ingestion.file_reading import ExtractionLimits, OcrEngine
 from ingestion.types.outcome import Refusal
 from rag_engine.types.document import ExtractedText
 
-_PLAIN = {"html": extract_html, "rtf": extract_rtf, "markdown": extract_markdown, "text": extract_text}
+_PLAIN = {
+    "html": extract_html,
+    "rtf": extract_rtf,
+    "fodt": extract_flat,
+    "markdown": extract_markdown,
+    "text": extract_text,
+}
 _PACKED = {
     "docx": extract_docx,
     "pptx": extract_pptx,
@@ -74,7 +80,7 @@ def _read(path: Path, found: Format, limits: ExtractionLimits, ocr: OcrEngine | 
             # To the format that keeps headings, tables, slides and sheets; PDF would keep pages and lose those.
             with converted(path, CONVERTED[found], limits) as copy:
                 return replace(_read(copy, detect(copy), limits, ocr), media_type=MEDIA_TYPES[found])
-        case "html" | "rtf" | "markdown" | "text":
+        case "html" | "rtf" | "fodt" | "markdown" | "text":
             draft = _PLAIN[found](path)
         case _:
             draft = _PACKED[found](path, limits)

@@ -16,7 +16,22 @@ from ingestion.types.outcome import Refusal
 from ingestion.web.links import suffix_of
 
 Format = Literal[
-    "pdf", "docx", "pptx", "xlsx", "odt", "epub", "rtf", "doc", "ppt", "xls", "odp", "ods", "html", "markdown", "text"
+    "pdf",
+    "docx",
+    "pptx",
+    "xlsx",
+    "odt",
+    "fodt",
+    "epub",
+    "rtf",
+    "doc",
+    "ppt",
+    "xls",
+    "odp",
+    "ods",
+    "html",
+    "markdown",
+    "text",
 ]
 _OPEN_XML, _OPEN_DOCUMENT = "application/vnd.openxmlformats-officedocument", "application/vnd.oasis.opendocument"
 _DOCX_PARTS = ("wordprocessingml.document", "wordprocessingml.template", "ms-word.document.macroEnabled")
@@ -73,6 +88,7 @@ FILE_TYPES = (
     FileType("pptx", "PPTX", f"{_OPEN_XML}.presentationml.presentation", ("pptx", "pptm", "ppsx"), _PPTX_PARTS),
     FileType("xlsx", "XLSX", f"{_OPEN_XML}.spreadsheetml.sheet", ("xlsx", "xlsm"), _XLSX_PARTS),
     FileType("odt", "ODT", f"{_OPEN_DOCUMENT}.text", ("odt", "ott")),
+    FileType("fodt", "flat ODT", f"{_OPEN_DOCUMENT}.text-flat-xml", ("fodt",)),
     FileType("epub", "EPUB", "application/epub+zip", ("epub",)),
     FileType("rtf", "RTF", "application/rtf", ("rtf",)),
     FileType("html", "HTML", "text/html", ("html", "htm", "xhtml")),
@@ -142,6 +158,8 @@ def _text_format(head: bytes, named: Format | None) -> Format:
     if named in ("markdown", "text"):
         return named
     start = head.removeprefix(codecs.BOM_UTF8).lstrip().lower()
+    if b"<office:document" in start and MEDIA_TYPES["odt"].encode() in start:
+        return "fodt"
     if start.startswith(_HTML_STARTS) or (start.startswith(b"<") and (b"<html" in start or named == "html")):
         return "html"
     return "text"

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import reduce
+from itertools import islice
 from operator import or_
 from pathlib import Path
 
@@ -16,7 +18,8 @@ from striprtf.striprtf import rtf_to_text
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.refusals import damaged
-from ingestion.extraction.runs import Look, Run, left_out, standing
+from ingestion.extraction.layout.numerals import roman
+from ingestion.extraction.runs import Look, Run, left_out, note_mark, standing
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
 from rag_engine.types.document import BlockKind
@@ -33,6 +36,8 @@ _PAIRS = {
     Look.RAISED: ("\ue008", "\ue009"),
     Look.LOWERED: ("\ue00a", "\ue00b"),
 }
+# Where a note stands.
+_NOTED = "\ue00c"
 _PAIR_MARKS = {mark: (look, mark == pair[0]) for look, pair in _PAIRS.items() for mark in pair}
 _SHIFTS = Look.RAISED | Look.LOWERED
 _SWITCHES = {
@@ -54,7 +59,7 @@ _FONTS = re.compile(r"\{\s*\\fonttbl(?![a-z])")
 
 
 def extract_rtf(path: Path) -> Draft:
-    """Return the blocks of an RTF document, its footnotes last, and its declared title."""
+    """Return the blocks of an RTF document, each note after its paragraph, and its declared title."""
     # The source: seven-bit by the standard, else in the code page that it declares.
     raw = path.read_bytes()
     found = _CODE_PAGE.search(raw[:4096])
@@ -67,15 +72,37 @@ def extract_rtf(path: Path) -> Draft:
     fonts = next(_groups(source, _FONTS), "")
     prolog = source[: source.find("{", 1)] if source.find("{", 1) > 0 else "{\\rtf1"
     try:
-        blocks = list(_blocks(_plain(_prepared(source))))
-        groups = [_with_pairs(_NOTE.sub("{", note, count=1)) for note in _groups(source, _NOTE)]
-        notes = [paragraph(_runs(_plain(f"{prolog}{fonts}{note}}}"), set()), kind="note") for note in groups]
+        text, groups = _without_notes(source)
+        plain = (f"{prolog}{fonts}{_with_pairs(_NOTE.sub('{', note, count=1))}}}" for _, note in groups)
+        notes = zip((number for number, _ in groups), map(_plain, plain), strict=True)
+        blocks = list(_blocks(_plain(_prepared(text)), notes))
         title = next(
             (_plain(f"{prolog}{fonts}{_TITLE.sub('{', group, count=1)}}}") for group in _groups(source, _TITLE)), ""
         )
     except (LookupError, ValueError, TypeError, OverflowError) as error:
         raise damaged(path, error) from error
-    return Draft(blocks + notes, title)
+    return Draft(blocks, title)
+
+
+def _without_notes(source: str) -> tuple[str, list[tuple[str, str]]]:
+    """Return the source with a mark in the place of each note, and the notes with their numbers.
+
+    The number is "" where the mark is typed before the note.
+    """
+    counts: Counter[bool] = Counter()
+    notes, parts, beyond = [], [], 0
+    for note in _groups(source, _NOTE):
+        ending, number = "\\ftnalt" in note, ""
+        if "\\chftn" in note:
+            counts[ending] += 1
+            number = roman(counts[ending]) if ending else str(counts[ending])
+        start = source.index(note, beyond)
+        begin, end = _PAIRS[Look.RAISED]
+        shown = f"{begin}{number}{end}" if number.isdecimal() else standing([note_mark(number)]) if number else ""
+        parts += [source[beyond:start], "{}", shown, _NOTED]
+        beyond = start + len(note)
+        notes.append((number, note))
+    return "".join([*parts, source[beyond:]]), notes
 
 
 def _prepared(source: str) -> str:
@@ -124,7 +151,7 @@ def _runs(text: str, on: set[Look]) -> Iterator[Run]:
             look, begins = _PAIR_MARKS[piece]
             (on.add if begins else on.discard)(look)
         else:
-            yield Run(piece, reduce(or_, on, Look.PLAIN))
+            yield Run(piece.replace(_NOTED, ""), reduce(or_, on, Look.PLAIN))
 
 
 def _plain(source: str) -> str:
@@ -151,8 +178,9 @@ def _groups(source: str, start: re.Pattern[str]) -> Iterator[str]:
             return
 
 
-def _blocks(plain: str) -> Iterator[DraftBlock]:
-    """Paragraphs and tables of the text with its marks."""
+def _blocks(plain: str, notes: Iterator[tuple[str, str]]) -> Iterator[DraftBlock]:
+    """Paragraphs and tables of the text with its marks, each note after the one with its mark."""
+    marked = 0
     rows: list[list[GridCell]] = []
     cells: list[list[Run]] | None = None
     on: set[Look] = set()
@@ -173,7 +201,18 @@ def _blocks(plain: str) -> Iterator[DraftBlock]:
             made = paragraph(list(_runs(piece.replace(_HEADING, "").replace(_CELL, " "), on)), kind=kind)
             if rows and one_line(made.lines[0].text):
                 yield table_block(table_of(rows))
-                rows = []
+                yield from _note_blocks(islice(notes, marked))
+                rows, marked = [], 0
             yield made
+            yield from _note_blocks(islice(notes, piece.count(_NOTED)))
+            continue
+        marked += piece.count(_NOTED)
     if rows:
         yield table_block(table_of(rows))
+    yield from _note_blocks(notes)
+
+
+def _note_blocks(notes: Iterable[tuple[str, str]]) -> Iterator[DraftBlock]:
+    for number, text in notes:
+        mark = [note_mark(number), Run(" ")] if number else []
+        yield paragraph([*mark, *_runs(text, set())], kind="note")

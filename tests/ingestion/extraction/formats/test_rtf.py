@@ -48,11 +48,12 @@ def test_paragraphs_headings_and_tables_are_told_apart(tmp_path: Path) -> None:
     assert extracted.media_type == "application/rtf"
 
 
-def test_footnotes_come_last_and_the_title_is_that_of_the_file(tmp_path: Path) -> None:
-    body = r"{\info{\title Plan f\'fcr Fl\'fcsse}}The plan{\footnote\pard See \'a7 3.} holds.\par The end.\par"
+def test_a_footnote_follows_the_paragraph_with_its_mark_and_the_title_is_that_of_the_file(tmp_path: Path) -> None:
+    note = r"{\super\chftn}{\footnote\pard{\super\chftn} See \'a7 3.}"
+    body = rf"{{\info{{\title Plan f\'fcr Fl\'fcsse}}}}The plan{note} holds.\par The end.\par"
     extracted = read(tmp_path, body)
-    assert extracted.text == "The plan holds.\n\nThe end.\n\nSee § 3."
-    assert extracted.blocks[-1].kind == "note"
+    assert extracted.text == "The plan¹ holds.\n\n¹ See § 3.\n\nThe end."
+    assert [block.kind for block in extracted.blocks] == ["text", "note", "text"]
     assert extracted.title == "Plan für Flüsse"
 
 
