@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Literal
 
+from ingestion.extraction.layout.letter_spacing import SPACED, with_joined_letters
 from ingestion.extraction.runs import Run, left_out, standing
 from ingestion.extraction.table_grid import TableGrid
 from rag_engine.messages import Message
@@ -73,6 +74,8 @@ def one_line(text: str) -> str:
         text = _UNSEEN.sub("", text)
     if not text.isascii() and not unicodedata.is_normalized("NFC", text):
         text = unicodedata.normalize("NFC", text)
+    if SPACED.search(text):
+        text = with_joined_letters(text)
     return " ".join(text.split())
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
 # The encoding of the font Symbol from 0x20 and from 0xA0, as Adobe publishes it; a dot where nothing is.
 _SYMBOL = (
     " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼",
@@ -21,18 +25,35 @@ _FONTS = {
     | {0xF1: "〉", 0xF2: "∫"},
     "wingdings": _WINGDINGS,
     "wingdings 2": _WINGDINGS_2,
+    # Ticks and crosses fill in the boxes of forms.
+    "zapfdingbats": {
+        **dict.fromkeys(range(0x33, 0x39), "[x]"),
+        **dict.fromkeys(range(0x6F, 0x73), "[ ]"),
+        0x6C: "●",
+        0x6E: "■",
+        0x75: "◆",
+        0x76: "❖",
+        0xE4: "➤",
+    },
 }
+# The prefix of a font of which a PDF holds a part, and what is behind its name.
+_ADDED = re.compile(r"^[A-Z]{6}\+|(?:MT|PS)*(?:[-,](?:Regular|Roman|Bold|Italic))?$")
 
 
 def in_unicode(text: str, font: str) -> str:
-    r"""Return text in a font as Unicode: that of symbol fonts by their glyphs, "\ufffd" for one that is not known.
+    r"""Return text in a font as Unicode: that of symbol fonts by their glyphs, a bullet for one that is not known.
 
     Office programs number the glyphs as bytes, or from 0xF000.
 
     >>> in_unicode("\uf0b3", "Symbol"), in_unicode("\xfe", "Wingdings"), in_unicode("a", "Arial")
     ('≥', '☑', 'a')
     """
-    signs = _FONTS.get(font.casefold())
-    if signs is None:
+    signs = _signs(font)
+    if signs is None or not all(ord(sign) < 0x100 or 0xF000 <= ord(sign) < 0xF100 for sign in text):
         return text
-    return "".join(sign if sign.isspace() else signs.get(ord(sign) & 0xFF, "\ufffd") for sign in text)
+    return "".join(sign if sign.isspace() else signs.get(ord(sign) & 0xFF, "•") for sign in text)
+
+
+@lru_cache(maxsize=1000)
+def _signs(font: str) -> Mapping[int, str] | None:
+    return _FONTS.get(_ADDED.sub("", font).casefold())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from statistics import median
@@ -25,6 +25,7 @@ from ingestion.extraction.formats.pdf_figures import (
 )
 from ingestion.extraction.formats.pdf_lines import BOLD, ERRORS, FLAGS, damaged_pdf, open_pdf
 from ingestion.extraction.layout.hyphenation import vocabulary_of
+from ingestion.extraction.layout.letter_spacing import SPACED, with_word_gaps
 from ingestion.extraction.layout.page_breaks import joined_over_pages, without_running_heads
 from ingestion.extraction.layout.paragraphs import blocks_of, body_size
 from ingestion.extraction.layout.ruled_tables import may_hold_table, placed_word, rows_with_tables
@@ -32,7 +33,9 @@ from ingestion.extraction.layout.ruling_lines import Frame, Shape, frames_of
 from ingestion.extraction.layout.text_layer_check import LigatureSearch, is_scrambled
 from ingestion.extraction.layout.text_rows import PageRows, PrintedLine, is_raised, rows_of, with_drop_capitals
 from ingestion.extraction.layout.title import choose_title
+from ingestion.extraction.layout.watermarks import StampedLine, watermarks
 from ingestion.extraction.runs import Look, Run, standing, told
+from ingestion.extraction.symbols import in_unicode
 from ingestion.extraction.table_text import with_caption_units
 from ingestion.file_reading import ExtractionLimits, OcrEngine, OcrLine, Picture
 from ingestion.types.outcome import Refusal
@@ -51,6 +54,8 @@ _STRIKEOUT = 1
 _COLLECTED = FLAGS | pymupdf.TEXT_COLLECT_VECTORS
 # Points: what is thicker strikes nothing.
 _THIN = 2.5
+# Points from which words may be a stamp; how slanted they are at least, and how light a pale colour is.
+_STAMP_SIZE, _SLANT, _PALE = 18.0, 0.1, 0x99
 # Kind of a block that is drawn and not written.
 _VECTOR = 3
 # Glyphs whose font does not say which characters they are.
@@ -68,6 +73,7 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
         if document.is_repaired:
             warnings.append(Message("The PDF's index was damaged and has been rebuilt; check that no page is missing."))
         pages: list[PageRows] = []
+        stamps: set[str] = set()
         search = LigatureSearch()
         pictured: list[int] = []
         figures: list[Figure] = []
@@ -75,7 +81,7 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
         for number in range(1, document.page_count + 1):
             try:
                 page = document[number - 1]
-                rows = _page_rows(page, number, search)
+                rows = _page_rows(page, number, search, stamps)
                 pages.append(rows)
                 if _needs_ocr(page, rows):
                     pictured.append(number)
@@ -88,6 +94,9 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
                 warnings.append(
                     Message("Page {number} is damaged: {error}.", number=number, error=one_line(str(error)))
                 )
+        for number in [page.number for page in pages if not stamps.isdisjoint(_texts(page))]:
+            # They cross no line of this page.
+            pages[number - 1] = _page_rows(document[number - 1], number, search, stamps)
         recognised: list[int] = []
         scrambled = [number for number in pictured if is_scrambled(_texts(pages[number - 1]))]
         if pictured and ocr is not None:
@@ -110,6 +119,8 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
         text, lines, blocks = assemble(drafts)
         title = choose_title((document.metadata or {}).get("title") or "", text, blocks, path) if blocks else ""
         warnings += told(run for page in pages for run in page.struck)
+        across = Message("Words across its pages, left out of the text: {words}.", words="; ".join(sorted(stamps)))
+        warnings += [across] if stamps else []
         return ExtractedText(
             text=text,
             pages=document.page_count,
@@ -151,35 +162,30 @@ def _ends(path: Path) -> bool:
         return b"%%EOF" in file.read()
 
 
-def _page_rows(page: pymupdf.Page, number: int, search: LigatureSearch) -> PageRows:
+def _page_rows(page: pymupdf.Page, number: int, search: LigatureSearch, stamps: set[str]) -> PageRows:
+    """Return the rows of a page; words that are stamped across it are added to `stamps`, and known ones left out."""
     # Coordinates come as if the page were not rotated; boxes must lie on the page as it is drawn.
     turn = page.rotation_matrix if page.rotation else None
     lines: list[PrintedLine] = []
-    drawn: list[Shape] = []
     unseen = 0
     content, blocks, struck = _content(page)
-    gone = {span["bbox"] for span in struck}
+    stamped = _stamped(blocks, stamps)
+    stamps |= {one_line(_text_of(line)) for line in stamped}
+    gone = {span["bbox"] for span in (*struck, *_spans([{"lines": stamped}]))}
     misspelled: dict[str, str] = {}
     if search.is_due("".join(span["text"] for span in _spans(blocks))):
         raw = content.extractRAWDICT()["blocks"]
         if search.spell(_spans(raw)):
             misspelled = _differing_words(blocks, raw)
             blocks = raw
-    for index, block in enumerate(blocks):
-        if block["type"] == _VECTOR:
-            drawn.append(Shape(_turned(block["bbox"], turn), block["stroked"]))
-            continue
-        for line in block["lines"]:
-            spans = [span for span in line["spans"] if span["bbox"] not in gone]
-            if not spans:
-                continue
-            spelled = spans[0]["text"] if len(spans) == 1 else _spelled(spans)
-            if not spelled.isprintable():
-                unseen += len(_CONTROLS.findall(spelled))
-            text = one_line(spelled)
-            if text:
-                lines.append(_printed(text, line["bbox"], spans, index, turn))
+    for index, bbox, spans in _standing_lines(blocks, gone):
+        spelled = spans[0]["text"] if len(spans) == 1 else _spelled(spans)
+        if not spelled.isprintable():
+            unseen += len(_CONTROLS.findall(spelled))
+        if text := one_line(spelled):
+            lines.append(_printed(text, bbox, spans, index, turn))
     lines = with_drop_capitals(lines)
+    drawn = [Shape(_turned(one["bbox"], turn), one["stroked"]) for one in blocks if one["type"] == _VECTOR]
     shown = page.rect
     width, height = shown.width, shown.height
     frames = [frame for frame in frames_of(drawn, width, height) if may_hold_table(frame, lines)]
@@ -198,10 +204,23 @@ def _page_rows(page: pymupdf.Page, number: int, search: LigatureSearch) -> PageR
     return PageRows(number, width, height, rows, unseen=unseen, struck=runs)
 
 
+def _standing_lines(
+    blocks: Sequence[dict[str, Any]], gone: Collection[Any]
+) -> Iterator[tuple[int, tuple[float, ...], list[dict[str, Any]]]]:
+    """Yield the lines without the spans that are gone: the number of their block, their box, and their spans."""
+    for index, block in enumerate(blocks):
+        for line in block.get("lines", ()):
+            if spans := [span for span in line["spans"] if span["bbox"] not in gone]:
+                for span in spans:
+                    span["text"] = in_unicode(span["text"], span["font"])
+                yield index, line["bbox"], spans
+
+
 def _content(page: pymupdf.Page) -> tuple[pymupdf.TextPage, list[dict[str, Any]], list[dict[str, Any]]]:
     """Return what is on a page, its blocks, and their spans with words that lines strike."""
     content = page.get_textpage(flags=_COLLECTED)
     blocks = content.extractDICT()["blocks"]
+    _part_spaced_words(content, blocks)
     if not _may_be_struck(blocks):
         return content, blocks, []
     # It takes several times as long to ask MuPDF what lines strike.
@@ -209,6 +228,44 @@ def _content(page: pymupdf.Page) -> tuple[pymupdf.TextPage, list[dict[str, Any]]
     blocks = content.extractDICT()["blocks"]
     lines = (line["spans"] for block in blocks for line in block.get("lines", ()))
     return content, blocks, [span for spans in lines for span in _struck_of(spans)]
+
+
+def _part_spaced_words(content: pymupdf.TextPage, blocks: Sequence[dict[str, Any]]) -> None:
+    """Write the gaps between words whose letters stand apart into the first span of their line."""
+    lines = [line for block in blocks for line in block.get("lines", ())]
+    spaced = [place for place, line in enumerate(lines) if SPACED.search(_text_of(line))]
+    if not spaced:
+        return
+    raw = [line for block in content.extractRAWDICT()["blocks"] for line in block.get("lines", ())]
+    for place in spaced:
+        spans = raw[place]["spans"]
+        letters = [(one["c"], one["bbox"][0], one["bbox"][2]) for span in spans for one in span["chars"]]
+        first, *others = lines[place]["spans"]
+        first["text"] = with_word_gaps(letters, first["size"])
+        for span in others:
+            span["text"] = ""
+
+
+def _stamped(blocks: Sequence[dict[str, Any]], known: Collection[str]) -> list[dict[str, Any]]:
+    """Return the lines that are stamped across a page: by their look, or as known from others."""
+    lines = [line for block in blocks for line in block.get("lines", ()) if line["spans"]]
+    largest = max((line["spans"][0]["size"] for line in lines), default=0.0)
+    # Most pages have one size, and nothing slanted.
+    if largest < _STAMP_SIZE and all(0 in map(round, line["dir"]) for line in lines):
+        return []
+    printed = []
+    for line in lines:
+        first = line["spans"][0]
+        colour = first["color"].to_bytes(3)
+        pale = min(colour) > _PALE or first.get("alpha", 255) < _PALE
+        slanted = min(map(abs, line["dir"])) > _SLANT
+        printed.append(StampedLine(one_line(_text_of(line)), Box(*line["bbox"]), first["size"], slanted, pale))
+    marked = set(watermarks(printed))
+    return [line for place, line in enumerate(lines) if place in marked or printed[place].text in known]
+
+
+def _text_of(line: dict[str, Any]) -> str:
+    return "".join(span["text"] for span in line["spans"])
 
 
 def _struck_of(spans: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:

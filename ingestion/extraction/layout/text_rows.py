@@ -63,7 +63,7 @@ class PageRows:
     `recognised` when they come from OCR, whose sizes are guesses.
 
     `unseen` counts characters of the text layer that are controls, which no row holds; neither does any hold what is
-    `struck`.
+    `struck`, nor the words `stamped` across the page.
     """
 
     number: int
@@ -73,6 +73,7 @@ class PageRows:
     recognised: bool = False
     unseen: int = 0
     struck: tuple[Run, ...] = ()
+    stamped: frozenset[str] = frozenset()
 
 
 def rows_of(lines: Sequence[PrintedLine]) -> tuple[TextRow, ...]:
