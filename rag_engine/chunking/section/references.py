@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from rag_engine.chunking.section.rules import (
+    CAPITAL,
     NUMBER,
     SUBDIVISION,
     SYMBOL,
@@ -30,14 +31,8 @@ from rag_engine.types.passage import Parent
 _LONGEST_RANGE = 30
 _YEARS = range(1800, 2200)
 
-_SMALL_WORDS = (
-    "of|on|for|the|to|de|da|do|das|dos|del|della|delle|dello|dei|degli|di|la|des|der|die|du|sur|für|"
-    r"No|no|nº|n\.|nr\.|Nr\.|\([A-Z]+\)"
-)
-_CAPITAL = r"[^\W\d_a-zà-öø-ÿ]"
-_NAME = rf"{_CAPITAL}[\w’'.-]*\w(?:\s+(?:(?:{_SMALL_WORDS})\s+){{0,3}}(?:{_CAPITAL}[\w’'.-]*\w|\d[\d./-]*\d)){{0,8}}"
-_ABBREVIATION = re.compile(rf"\s+(?![IVXLC]+\b)(?P<act>{_CAPITAL}\w{{0,6}}{_CAPITAL}\w?)(?!\w)")
-_SHORT_FORM = re.compile(rf"(?<![\w./])(?P<number>\d{{1,4}}[A-Z]{{0,2}})\s+(?P<act>{_CAPITAL}{{2,}}\w?)(?!\w)")
+_ABBREVIATION = re.compile(rf"\s+(?![IVXLC]+\b)(?P<act>{CAPITAL}\w{{0,6}}{CAPITAL}\w?)(?!\w)")
+_SHORT_FORM = re.compile(rf"(?<![\w./])(?P<number>\d{{1,4}}[A-Z]{{0,2}})\s+(?P<act>{CAPITAL}{{2,}}\w?)(?!\w)")
 _CASES = r"['’]?\s?(?:inci|ıncı|uncu|üncü|nci|ncı|ncu|ncü)|\."
 _TURKISH = re.compile(
     rf"(?<![\w/.-])(?P<numbers>\d{{1,4}}[a-z]?(?:(?:{_CASES})?(?:\s*,\s*|\s+(?:ve|veya|ile|ila)\s+)\d{{1,4}}){{0,20}})"
@@ -160,9 +155,11 @@ def _pattern(language: str) -> re.Pattern[str]:
     """Return the pattern of a noun, its numbers with subdivisions, and the parts that follow."""
     rules = rules_of(language)
     nouns = choice(form for noun in rules.cited for form in (noun, noun.lower(), noun.capitalize(), noun.upper()))
-    number = rules.number + SUBDIVISION
-    follows = rf"(?:{SYMBOL}|{NUMBER}){SUBDIVISION}"
     joins = "|".join(map(re.escape, (*rules.joins, *rules.to)))
+    # As in: Article 2(1), (2) and (3).
+    subdivisions = rf"{SUBDIVISION}(?:\s*(?:,|(?:{joins})(?=\s))\s*\(\w{{1,4}}\))*"
+    number = rules.number + subdivisions
+    follows = rf"(?:{SYMBOL}|{NUMBER}){subdivisions}"
     numbers = rf"{number}(?:(?:\s*,\s*(?:(?:{joins})\s+)?|\s+(?:{joins})\s+|\s?[–—]\s?){follows})*"
     part = "|".join(re.escape(word) for word in sorted(rules.parts, key=len, reverse=True))
     place = r"(?:\d+[a-z]?[º°]?|[IVXLC]+|[a-z]\)?)(?:\(\w{1,3}\))*(?!\w)"
@@ -176,7 +173,7 @@ def _read(text: str, match: re.Match[str], rules: Rules) -> Iterator[Reference]:
     act = _act_after(text, match.end(), rules)
     noun = match["noun"]
     start, previous, last = match.start(), 0, ""
-    for found in re.compile(rf"({rules.number}){SUBDIVISION}").finditer(text, *match.span("numbers")):
+    for found in re.compile(rf"(?<!\()({rules.number}){SUBDIVISION}").finditer(text, *match.span("numbers")):
         number = found[1]
         if last:
             start = found.start()
@@ -199,9 +196,13 @@ def _between(start: int, end: int, noun: str, first: str, last: str, act: str) -
 def _act_after(text: str, end: int, rules: Rules) -> str:
     """Return the act that follows a reference ("of the Charter", "GG"), empty for the text's own."""
     rest = text[end : end + 200]
-    if rules.own and re.match(rf",?\s+{rules.own}", rest):
+    further = rules.further.match(rest)
+    rest = rest[further.end() :] if further else rest
+    if rules.own and rules.own.match(rest):
         return ""
-    if rules.of and (named := re.match(rf",?\s+{rules.of}(?P<act>{_NAME})", rest)):
+    if rules.elsewhere and (meant := rules.elsewhere.match(rest)):
+        return " ".join(meant[0].split())
+    if rules.of and (named := rules.of.match(rest)):
         return " ".join(named["act"].split())
     abbreviated = _ABBREVIATION.match(rest)
     return abbreviated["act"] if abbreviated else ""

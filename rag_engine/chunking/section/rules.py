@@ -24,6 +24,13 @@ ANNEX_NUMBER = rf"{NUMBER}|[A-Z]{{1,2}}(?!\w)"
 SUBDIVISION = r"(?:\s?\(\w{1,4}\))*"
 SYMBOL = r"\d{1,3}/[A-Z]{2,4}(?:[./-]\d{1,4})+|\d{1,4}/\d{2,4}"
 
+_SMALL_WORDS = (
+    "of|on|for|the|to|de|da|do|das|dos|del|della|delle|dello|dei|degli|di|la|des|der|die|du|sur|für|"
+    r"No|no|nº|n\.|nr\.|Nr\.|\([A-Z]+\)"
+)
+CAPITAL = r"[^\W\d_a-zà-öø-ÿ]"
+_NAME = rf"{CAPITAL}[\w’'.-]*\w(?:\s+(?:(?:{_SMALL_WORDS})\s+){{0,3}}(?:{CAPITAL}[\w’'.-]*\w|\d[\d./-]*\d)){{0,8}}"
+
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _ROMAN_NUMBER = re.compile(rf"({ROMAN})\s?([a-z]?)", re.IGNORECASE)
 _ARABIC = re.compile(r"(\d+)(.*)", re.DOTALL)
@@ -55,8 +62,10 @@ class Rules:
     number: str
     joins: tuple[str, ...]
     to: tuple[str, ...]
-    own: str
-    of: str
+    further: re.Pattern[str]
+    own: re.Pattern[str] | None
+    of: re.Pattern[str] | None
+    elsewhere: re.Pattern[str] | None
     preamble_headings: frozenset[str]
     preamble_label: str
     preamble: re.Pattern[str] | None
@@ -138,8 +147,10 @@ def _rules(table: dict[str, Any]) -> Rules:
         number=rf"(?:{SYMBOL}|{ANNEX_NUMBER}{plain_words})",
         joins=tuple(table["joins"]),
         to=tuple(table["to"]),
-        own=table.get("own", ""),
-        of=table.get("of", ""),
+        further=_further(table),
+        own=_after_reference(table.get("own")),
+        of=_after_reference(f"{table['of']}(?P<act>{_act_name(table)})" if "of" in table else None),
+        elsewhere=_after_reference(table.get("elsewhere")),
         preamble_headings=frozenset(map(lower, table["preambles"])),
         preamble_label=table["preamble"][0],
         preamble=_pattern("|".join(table["preamble"][1:])),
@@ -154,6 +165,23 @@ def _rules(table: dict[str, Any]) -> Rules:
         tables=_pattern(table.get("tables")),
         clause_forms=dict(table.get("clause", {})),
     )
+
+
+def _further(table: dict[str, Any]) -> re.Pattern[str]:
+    """Return the pattern of further parts of a section before its act: ", paragraphs 1 and 2" or " und b"."""
+    joins = "|".join(map(re.escape, (*table["joins"], *table["to"])))
+    part = "|".join(re.escape(word) for word in sorted(table["parts"], key=len, reverse=True))
+    place = r"(?:\(\w{1,4}\)|\d{1,3}[a-z]?[º°]?|[a-z]\)?)(?![\w’'])"
+    return re.compile(rf"(?:\s*(?:,\s*|(?:{joins})\s+|\s)(?:(?:{part})\.?\s+)?{place}){{0,8}}")
+
+
+def _act_name(table: dict[str, Any]) -> str:
+    nouns = "|".join(map(re.escape, table.get("acts", ())))
+    return rf"{_NAME}|(?:{nouns})\b(?:[^,;.:]{{0,50}}?\d[\w./-]*|(?:\s+[\w’'-]+){{0,3}})" if nouns else _NAME
+
+
+def _after_reference(source: str | None) -> re.Pattern[str] | None:
+    return re.compile(rf",?\s+(?:{source})") if source else None
 
 
 def _nouns(table: dict[str, Any]) -> Iterator[tuple[str, str]]:
