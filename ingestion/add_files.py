@@ -19,7 +19,7 @@ from ingestion.config import read_ingestion_config
 from ingestion.deduplication.find_duplicates import name_copied
 from ingestion.deduplication.signatures import ComparedSource
 from ingestion.extraction.extract import EXTRACTION_VERSION
-from ingestion.extraction.text_cache import cleaned_reading
+from ingestion.extraction.text_cache import cleaned_reading, languages_of_parts
 from ingestion.file_names import check_size, file_hash
 from ingestion.file_reading import FileReading
 from ingestion.fingerprints import hash_of
@@ -416,7 +416,8 @@ def _among_versions(
 def _describe(reading: FileReading, given: Mapping[str, Any], path: Path) -> tuple[Metadata, Description]:
     """Return the description of a file: the given values, and values found by rules for the others."""
     language = given.get("language") or identify_language(reading.extracted.text)
-    return describe(given, reading.extracted, language, file=path.name, declared=reading.properties)
+    metadata, found = describe(given, reading.extracted, language, file=path.name, declared=reading.properties)
+    return replace(metadata, other_languages=languages_of_parts(reading.extracted, language)), found
 
 
 def _not_done(extracted: ExtractedText, language: str) -> Message:

@@ -27,7 +27,8 @@ _YEARS = re.compile(r"(\d{4})?\s*(?:\.\.|-|–)\s*(\d{4})?")
 
 def facets_of(metadata: Metadata) -> dict[str, tuple[str, ...]]:
     """Return the values a document is found by, per facet; nothing known, nothing listed."""
-    several = {"hazard": metadata.hazards, "country": metadata.countries}
+    languages = (metadata.language, *metadata.other_languages) if metadata.language else ()
+    several = {"hazard": metadata.hazards, "country": metadata.countries, "language": languages}
     single = {name: getattr(metadata, name) for name in (*FACETS, *_OF_WORK) if name not in several}
     return several | {name: (str(value),) if value else () for name, value in single.items()}
 

@@ -11,6 +11,7 @@ from ingestion.extraction.cleaning import clean
 from ingestion.extraction.wire import reading_from_json, reading_to_json
 from ingestion.file_reading import FileProperties, FileReading
 from rag_engine.atomic_write import write_atomic
+from rag_engine.backends.identify_language import other_languages
 from rag_engine.messages import dump_json, load_json
 from rag_engine.types.document import ExtractedText
 from rag_engine.workspace import inside
@@ -36,6 +37,11 @@ class CachedReading:
     def properties(self) -> FileProperties:
         """The properties that the file declares."""
         return self.file.properties
+
+
+def languages_of_parts(extracted: ExtractedText, language: str) -> tuple[str, ...]:
+    """Return the languages besides the given one in which a good part of a text is written."""
+    return other_languages([extracted.text[block.start : block.end] for block in extracted.blocks], language)
 
 
 def cleaned_reading(file: FileReading, language: str) -> CachedReading:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 
+from ingestion.extraction.text_cache import languages_of_parts
 from ingestion.licence.check import decide
 from ingestion.licence.reading import document_statements
 from ingestion.phases.definition import SourcePhase
@@ -46,6 +47,7 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
         cleaned_characters=len(reading.cleaned),
         title=reading.extracted.title,
         language=reading.language,
+        other_languages=languages_of_parts(reading.extracted, reading.language),
         size=path.stat().st_size,
         warnings=reading.extracted.warnings,
     )

@@ -185,6 +185,7 @@ class SourceRecord:
             **described,
             year=int(date[:4]) if date[:4].isdecimal() else year,
             quality_score=self.quality.score if self.quality else None,
+            other_languages=extraction.other_languages if extraction else (),
         )
 
 

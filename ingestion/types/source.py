@@ -135,6 +135,7 @@ class Extraction:
     size: int
     warnings: tuple[Message, ...] = ()
     licence_marks: tuple[LicenceMark, ...] = ()
+    other_languages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,7 +164,11 @@ def _filters(facets: Mapping[str, Sequence[str]], documents: Collection[int] | N
         return
     parts: list[dict[str, Any]] = []
     for name, values in facets.items():
-        if name in _SEVERAL:
+        if name == "language":
+            # A document in several languages has a list of them.
+            told = [{name: {"$in": list(values)}}, *({name: {"$contains": value}} for value in values)]
+            parts.append({"$or": told})
+        elif name in _SEVERAL:
             each: list[dict[str, Any]] = [{name: {"$contains": value}} for value in values]
             parts.append(each[0] if len(each) == 1 else {"$or": each})
         else:

@@ -11,7 +11,7 @@ import math
 import re
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -46,6 +46,8 @@ _CITATION = 6
 _SPANISH_SIGNS = re.compile("[¿¡]")
 _SPANISH_WEIGHT = 4.0
 _LEAST = 1e-6
+# Characters of a paragraph whose language can be told by itself, how many are read, and the share of a language.
+_TELLING, _PARAGRAPHS, _LEAST_PART = 60, 80, 0.15
 # Two threads that need the models at once would load them twice.
 _LOADING = threading.Lock()
 _ABBREVIATION = 5
@@ -97,6 +99,20 @@ def identify_language(text: str, likely: Mapping[str, float] | None = None) -> s
         scores["es"] += _SPANISH_WEIGHT if _SPANISH_SIGNS.search(sample) else 0.0
     best = max(scores, key=lambda language: scores[language])
     return "no" if best == "nb" else best
+
+
+def other_languages(paragraphs: Sequence[str], language: str) -> tuple[str, ...]:
+    """Return the languages besides the given one in which a good part of a document is written, the fullest first.
+
+    Paragraphs from all over it are identified one by one, those that are long enough to tell.
+    """
+    long = [one for one in paragraphs if len(one) >= _TELLING]
+    read = long[:: len(long) // _PARAGRAPHS + 1]
+    shares: Counter[str] = Counter()
+    for paragraph in read:
+        shares[identify_language(paragraph[:_SAMPLE])] += len(paragraph)
+    least = _LEAST_PART * shares.total()
+    return tuple(code for code, share in shares.most_common() if code not in ("", language) and share >= least)
 
 
 def _by_trigrams(sample: str, identifier: _Identifier) -> dict[str, float]:

@@ -66,11 +66,13 @@ def chunk(
 
     `parent.text == text[parent.start:parent.end]` and `child.text == parent.text[child.start:child.end]`; every
     character but white space is in a parent and, within it, in a child. A text that fits into one child is one
-    parent with one child by every strategy. `encode` gives a vector for each text; only semantic chunking calls it.
-    `title` is the document's; `blocks` and `lines` may be empty where the layout is not known.
+    parent with one child by every strategy, unless it is an act of several sections. `encode` gives a vector for each
+    text; only semantic chunking calls it. `title` is the document's; `blocks` and `lines` may be empty where the layout
+    is not known.
     """
     sizes = config.sizes
-    if len(text.strip()) <= sizes.child_size + sizes.child_minimum:
+    short = len(text.strip()) <= sizes.child_size + sizes.child_minimum
+    if short and not _is_short_act(text, language, title, blocks, config):
         strategy: Strategy = "semantic" if config.strategy == "auto" else config.strategy
         parents = _whole(text, language, title, blocks, sizes)
         return Chunked(parents, strategy, "The text fits into one passage." if parents else "There is no text.")
@@ -86,6 +88,14 @@ def chunk(
         by_size = {"sentence": sentence_chunks, "fixed": fixed_chunks, "newline": newline_chunks}
         parents = by_size.get(strategy, recursive_chunks)(text, language, config=sizes)
     return Chunked(parents, strategy, why)
+
+
+def _is_short_act(text: str, language: str, title: str, blocks: Sequence[Block], config: ChunkingConfig) -> bool:
+    """Return whether a text of one passage has several sections, each of which is cited by itself."""
+    if config.strategy not in ("auto", "section"):
+        return False
+    sections = _sections(text, language, title, blocks)
+    return sections.enough and sections.count >= _FEWEST_SECTIONS
 
 
 def _whole(text: str, language: str, title: str, blocks: Sequence[Block], sizes: ChunkSizes) -> list[Parent]:

@@ -123,7 +123,7 @@ def dense_facets(record: DocumentRecord, child: ChildRecord) -> ChildFacets:
         "geographical_level": m.geographical_level,
         "country": list(m.countries),
         "document_type": m.document_type,
-        "language": m.language,
+        "language": [m.language, *m.other_languages] if m.other_languages else m.language,
         "year": m.year,
         "licence": m.licence,
         "quality_score": m.quality_score,

@@ -76,7 +76,7 @@ class Metadata:
 
     - `geographical_level`: one of the taxonomy's labels, with "National" for every country
     - `countries`: English names
-    - `language`: an ISO 639-1 code
+    - `language`: an ISO 639-1 code; `other_languages` are those of further parts of the document
     - `date`: an ISO date or its prefix
     - `work`: shared by the versions and translations of one work, empty for a single document
     - `version`: a label
@@ -107,6 +107,7 @@ class Metadata:
     superseded: str = ""
     translation_of: str = ""
     quality_score: float | None = None
+    other_languages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
