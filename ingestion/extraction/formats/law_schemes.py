@@ -68,7 +68,9 @@ class Scheme:
 
     def title(self, root: Element) -> str:
         """Return the title that a document states, without the number of its printing."""
-        title = _PRINTING.sub("", self.stated(root, "title"))
+        unit = root.find(self.table["titled_by"]) if "titled_by" in self.table else None
+        heads = [] if unit is None else [words_of(child) for child in unit if self.role(child) == "head"]
+        title = _PRINTING.sub("", " ".join(heads).replace("— ", "—") or self.stated(root, "title"))
         number = self.stated(root, "number")
         return f"{title} – {self.table['number_noun']} {number}" if title and number else title
 
@@ -127,7 +129,7 @@ def scheme_of(path: Path) -> Scheme | None:
 
     Refusal if it is no XML.
     """
-    first = list(islice(_elements(path), _TELLING))
+    first = _beginning(path, _TELLING)
     names = {local_name(element) for element in first}
     spaces = " ".join(f"{prefix} {space}" for prefix, space in first[0].nsmap.items()) + f" {first[0].tag}"
     return next((scheme for scheme in schemes() if _is_of(scheme, local_name(first[0]), names, spaces)), None)
@@ -135,7 +137,7 @@ def scheme_of(path: Path) -> Scheme | None:
 
 def root_name(path: Path) -> str:
     """Return the name of the root of a file of XML, as it is written."""
-    root = next(_elements(path))
+    root = _beginning(path, 1)[0]
     return f"{root.prefix}:{local_name(root)}" if root.prefix else local_name(root)
 
 
@@ -146,19 +148,20 @@ def _is_of(scheme: Scheme, root: str, names: set[str], spaces: str) -> bool:
     return (not needed or not names.isdisjoint(needed)) and (not within or any(one in spaces for one in within))
 
 
-def _elements(path: Path) -> Iterator[Element]:
-    """Yield the elements of a file in the order in which they begin, read no further than they are asked for."""
-    found = False
-    try:
-        for _, element in etree.iterparse(
-            str(path), events=("start",), resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
-        ):
-            found = True
-            yield element
-    except etree.XMLSyntaxError as error:
-        # Damage below the beginning is told when the whole is read.
-        if not found:
-            raise damaged(path, f"it is not valid XML ({error.msg})") from error
+def _beginning(path: Path, most: int) -> list[Element]:
+    """Return the first elements of a file, in the order in which they begin."""
+    with path.open("rb") as file:
+        events = etree.iterparse(
+            file, events=("start",), resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
+        )
+        found: list[Element] = []
+        try:
+            found.extend(element for _, element in islice(events, most))
+        except etree.XMLSyntaxError as error:
+            # Damage below the beginning is told when the whole is read.
+            if not found:
+                raise damaged(path, f"it is not valid XML ({error.msg})") from error
+    return found
 
 
 def noun_of(scheme: Scheme, unit: Element, number: str, language: str, title: str) -> str:
