@@ -10,7 +10,7 @@ from ingestion.extraction.file_type import CONVERTED, MEDIA_TYPES, Format, detec
 from ingestion.extraction.formats.docx import extract_docx
 from ingestion.extraction.formats.epub import extract_epub
 from ingestion.extraction.formats.html import extract_html
-from ingestion.extraction.formats.law_xml import extract_law
+from ingestion.extraction.formats.law.law_xml import extract_law
 from ingestion.extraction.formats.legacy_office import converted
 from ingestion.extraction.formats.odt import extract_odt
 from ingestion.extraction.formats.pptx import extract_pptx

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ingestion.extraction.formats.law_schemes import root_name, scheme_of, schemes, unknown_law
+from ingestion.extraction.formats.law.schemes import root_name, scheme_of, schemes, unknown_law
 from ingestion.extraction.formats.legacy_office import stream_names
 from ingestion.extraction.formats.refusals import locked
 from ingestion.extraction.formats.zip_container import open_package

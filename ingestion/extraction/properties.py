@@ -16,7 +16,7 @@ from lxml import etree
 from ingestion.extraction.assemble import one_line
 from ingestion.extraction.date_patterns import declared_date, month_leads
 from ingestion.extraction.formats.epub import OPF, package_name
-from ingestion.extraction.formats.law_schemes import scheme_of
+from ingestion.extraction.formats.law.schemes import scheme_of
 from ingestion.extraction.formats.zip_container import Element, Package, open_package, parse_xml, safe_parser
 from ingestion.file_reading import ExtractionLimits, FileProperties
 from ingestion.types.outcome import Refusal

@@ -1,4 +1,4 @@
-"""What of a law as XML is in force on a day: its states, the days of its wordings."""
+"""Force of a law as XML on a day: its states, and the days of its wordings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 from lxml import etree
 
-from ingestion.extraction.formats.law_schemes import Scheme, local_name, words_of
+from ingestion.extraction.formats.law.schemes import Scheme, local_name, words_of
 from ingestion.extraction.formats.zip_container import Element
 
 _NUMBERS = ("num", "Number", "Pnumber")
@@ -17,7 +17,7 @@ _NO_END = "29990101"
 
 
 class Force:
-    """What of a document is in force today, or on the first day of an act that begins later.
+    """Wording of a document that is in force today, or on the first day of an act that begins later.
 
     An edition that has ended as a whole is read as of its last day.
     """

@@ -27,7 +27,7 @@ _BARE = re.compile(r"[\[(]?[\dIVXLC]+[A-Za-z]{0,3}(?:[.-]\d+)*[.)\]]?")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RoleRule:
     """The role of elements of a name: in a parent, with the beginning or the whole of an attribute's value."""
 
     role: str
@@ -52,7 +52,7 @@ class Scheme:
 
     name: str
     table: Mapping[str, Any]
-    rules: Mapping[str, tuple[Rule, ...]]
+    rules: Mapping[str, tuple[RoleRule, ...]]
 
     def role(self, element: Element) -> str:
         """Return the role of an element; empty for one that the scheme does not tell."""
@@ -111,12 +111,12 @@ def schemes() -> tuple[Scheme, ...]:
     return tuple(Scheme(name, table, _rules(table["roles"])) for name, table in read_table("law_xml").items())
 
 
-def _rules(roles: Mapping[str, str]) -> dict[str, tuple[Rule, ...]]:
+def _rules(roles: Mapping[str, str]) -> dict[str, tuple[RoleRule, ...]]:
     """Return the rules of each name, those that ask for more first."""
-    found: dict[str, list[Rule]] = {}
+    found: dict[str, list[RoleRule]] = {}
     for role, names in roles.items():
         for match in filter(None, map(_NAME.fullmatch, names.split())):
-            rule = Rule(role, match["parent"] or "", match["attribute"] or "", match["value"] or "")
+            rule = RoleRule(role, match["parent"] or "", match["attribute"] or "", match["value"] or "")
             found.setdefault(match["name"], []).append(rule)
     return {
         name: tuple(sorted(rules, key=lambda rule: not (rule.parent or rule.attribute)))

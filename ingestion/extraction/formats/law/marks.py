@@ -1,11 +1,11 @@
-"""What elements of law as XML print without writing it: quotation marks, and the numbers of lists."""
+"""Marks that law as XML prints without writing them: quotation marks, and the numbers of lists."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
-from ingestion.extraction.formats.law_schemes import Scheme, local_name
+from ingestion.extraction.formats.law.schemes import Scheme, local_name
 from ingestion.extraction.formats.zip_container import Element, whole_number
 from ingestion.extraction.layout.numerals import letters, roman
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ingestion.extraction.formats.law_schemes import local_name, words_of
+from ingestion.extraction.formats.law.schemes import local_name, words_of
 from ingestion.extraction.formats.zip_container import Element
 
 _SPACE = "normattiva.it"

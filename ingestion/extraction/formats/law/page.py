@@ -18,7 +18,7 @@ _LAID_OUT = re.compile(r"(?<=[(\[])\s*\n\s*$|^\s*\n\s*(?=[)\].,;:])")
 
 
 class Around(NamedTuple):
-    """What holds for the words of an element: their look, their kind, in a quotation, in a paragraph."""
+    """Place of the words of an element: their look, their kind, in a quotation, in a paragraph."""
 
     look: Look = Look.PLAIN
     kind: BlockKind = "text"
@@ -27,7 +27,7 @@ class Around(NamedTuple):
 
 
 @dataclass(slots=True)
-class Page:
+class LawPage:
     """Blocks that are read, and the paragraph that is being read: its label, its runs, the notes of its marks."""
 
     blocks: list[DraftBlock] = field(default_factory=list)

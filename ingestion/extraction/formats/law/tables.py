@@ -8,7 +8,7 @@ from itertools import takewhile
 from lxml import etree
 
 from ingestion.extraction.assemble import DraftBlock, one_line
-from ingestion.extraction.formats.law_schemes import Scheme, local_name
+from ingestion.extraction.formats.law.schemes import Scheme, local_name
 from ingestion.extraction.formats.zip_container import Element, whole_number
 from ingestion.extraction.runs import Run, left_out, standing
 from ingestion.extraction.table_grid import GridCell, table_of

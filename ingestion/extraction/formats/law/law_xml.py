@@ -1,4 +1,4 @@
-"""Law as XML, read by the roles that a scheme gives its elements (law_schemes.py)."""
+"""Law as XML, read by the roles that a scheme gives its elements (schemes.py)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pathlib import Path
 from lxml import etree
 
 from ingestion.extraction.assemble import Draft, DraftBlock, paragraph
-from ingestion.extraction.formats.law_force import Force
-from ingestion.extraction.formats.law_marks import character, counted, quotation_marks
-from ingestion.extraction.formats.law_normattiva import write_out
-from ingestion.extraction.formats.law_page import Around, Page, line_of, with_runs
-from ingestion.extraction.formats.law_schemes import Scheme, local_name, noun_of, scheme_of, unknown_law, words_of
-from ingestion.extraction.formats.law_tables import law_table, rows_of
+from ingestion.extraction.formats.law.force import Force
+from ingestion.extraction.formats.law.marks import character, counted, quotation_marks
+from ingestion.extraction.formats.law.normattiva import write_out
+from ingestion.extraction.formats.law.page import Around, LawPage, line_of, with_runs
+from ingestion.extraction.formats.law.schemes import Scheme, local_name, noun_of, scheme_of, unknown_law, words_of
+from ingestion.extraction.formats.law.tables import law_table, rows_of
 from ingestion.extraction.formats.refusals import damaged
 from ingestion.extraction.formats.zip_container import Element, safe_parser
 from ingestion.extraction.formulas import formula
@@ -48,7 +48,7 @@ def extract_law(path: Path, today: date | None = None) -> Draft:
     except etree.XMLSyntaxError as error:
         raise damaged(path, f"it is not valid XML ({error.msg})") from error
     write_out(root)
-    reader = _Reader(scheme, root, today or date.today())
+    reader = _LawReader(scheme, root, today or date.today())
     try:
         blocks = reader.read_all()
     except RecursionError as error:
@@ -56,7 +56,7 @@ def extract_law(path: Path, today: date | None = None) -> Draft:
     return Draft(blocks, reader.title, warnings=tuple(reader.warnings()))
 
 
-class _Reader:
+class _LawReader:
     """The state of reading a document from its first element to its last."""
 
     def __init__(self, scheme: Scheme, root: Element, today: date) -> None:
@@ -64,7 +64,7 @@ class _Reader:
         self._force = Force(scheme, root, today)
         self._language = scheme.language(root)
         self.title = scheme.title(root)
-        self._page = Page()
+        self._page = LawPage()
         # The title of a group, to be that of the first unit inside.
         self._ahead: list[Run] = []
         self._notes = _named_notes(element for element in root.iter(etree.Element) if scheme.role(element) == "kept")
@@ -125,7 +125,7 @@ class _Reader:
 
     def _apart(self, element: Element, around: Around, passed: Sequence[Element] = ()) -> list[DraftBlock]:
         """Return the blocks of an element that is read by itself."""
-        outer, self._page = self._page, Page()
+        outer, self._page = self._page, LawPage()
         self._children(element, around, passed)
         self._page.finish()
         self._page.finish_label(around.kind)

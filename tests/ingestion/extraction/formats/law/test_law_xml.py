@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.extraction.extract import extract
-from ingestion.extraction.formats.law_xml import extract_law
+from ingestion.extraction.formats.law.law_xml import extract_law
 from ingestion.extraction.properties import read_properties
 from ingestion.file_reading import ExtractionLimits
 from ingestion.types.outcome import Refusal
