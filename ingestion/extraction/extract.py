@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from ingestion.extraction.assemble import assemble, too_long, within
+from ingestion.extraction.assemble import assemble, one_line, too_long, within
 from ingestion.extraction.file_type import CONVERTED, MEDIA_TYPES, Format, detect
 from ingestion.extraction.formats.docx import extract_docx
 from ingestion.extraction.formats.epub import extract_epub
 from ingestion.extraction.formats.html import extract_html
+from ingestion.extraction.formats.law.law_xml import extract_law
 from ingestion.extraction.formats.legacy_office import converted
 from ingestion.extraction.formats.odt import extract_flat, extract_odt
 from ingestion.extraction.formats.pptx import extract_pptx
@@ -28,6 +29,7 @@ _PLAIN = {
     "html": extract_html,
     "rtf": extract_rtf,
     "fodt": extract_flat,
+    "xml": extract_law,
     "markdown": extract_markdown,
     "text": extract_text,
 }
@@ -39,7 +41,7 @@ _PACKED = {
     "epub": extract_epub,
 }
 # Raised when the same file comes to be read or described in another way, so that it is read again.
-EXTRACTION_VERSION = "9"
+EXTRACTION_VERSION = "10"
 
 
 def extract(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> ExtractedText:
@@ -80,13 +82,15 @@ def _read(path: Path, found: Format, limits: ExtractionLimits, ocr: OcrEngine | 
             # To the format that keeps headings, tables, slides and sheets; PDF would keep pages and lose those.
             with converted(path, CONVERTED[found], limits) as copy:
                 return replace(_read(copy, detect(copy), limits, ocr), media_type=MEDIA_TYPES[found])
-        case "html" | "rtf" | "fodt" | "markdown" | "text":
+        case "html" | "rtf" | "fodt" | "xml" | "markdown" | "text":
             draft = _PLAIN[found](path)
         case _:
             draft = _PACKED[found](path, limits)
     drafts, whole = within(with_caption_units(draft.blocks), limits.max_characters)
     text, lines, blocks = assemble(drafts)
-    title = choose_title(draft.title, text, blocks, path) if blocks else ""
+    # A law says what it is called; a long title is no less one.
+    stated = one_line(draft.title) if found == "xml" else ""
+    title = stated or (choose_title(draft.title, text, blocks, path) if blocks else "")
     warnings = (*draft.warnings, *told(run for block in draft.blocks for run in block.left_out))
     warnings = warnings if whole else (*warnings, too_long(limits.max_characters))
     return ExtractedText(text, draft.pages, lines, blocks, MEDIA_TYPES[found], title, warnings=warnings)

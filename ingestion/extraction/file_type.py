@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from ingestion.extraction.formats.law.schemes import root_name, scheme_of, schemes, unknown_law
 from ingestion.extraction.formats.legacy_office import stream_names
 from ingestion.extraction.formats.refusals import locked
 from ingestion.extraction.formats.zip_container import open_package
@@ -16,23 +17,9 @@ from ingestion.types.outcome import Refusal
 from ingestion.web.links import suffix_of
 
 Format = Literal[
-    "pdf",
-    "docx",
-    "pptx",
-    "xlsx",
-    "odt",
-    "fodt",
-    "epub",
-    "rtf",
-    "doc",
-    "ppt",
-    "xls",
-    "odp",
-    "ods",
-    "html",
-    "markdown",
-    "text",
-]
+    "pdf", "docx", "pptx", "xlsx", "odt", "fodt", "epub", "rtf", "doc", "ppt", "xls", "odp", "ods", "html", "xml",
+    "markdown", "text",
+]  # fmt: skip
 _OPEN_XML, _OPEN_DOCUMENT = "application/vnd.openxmlformats-officedocument", "application/vnd.oasis.opendocument"
 _DOCX_PARTS = ("wordprocessingml.document", "wordprocessingml.template", "ms-word.document.macroEnabled")
 _PPTX_PARTS = ("presentationml.presentation", "presentationml.slideshow", "ms-powerpoint.presentation.macroEnabled")
@@ -62,7 +49,11 @@ _LARGEST_JSON = 20_000_000
 _SUFFIX_OF_FORMAT = {"markdown": "md", "text": "txt"}
 # A password turns the newer formats into the older container.
 _OLE_FORMATS: tuple[Format, ...] = ("doc", "xls", "ppt", "docx", "xlsx", "pptx")
+_ROOTS = "|".join(re.escape(root) for scheme in schemes() for root in scheme.table["roots"])
 _TEXT_TYPES = {"md": "text/markdown", "markdown": "text/markdown", "csv": "text/csv", "txt": "text/plain"}
+# The root of a law whose file does not say that it is XML.
+_BEFORE_ROOT = r"(?:<!--.{0,2000}?-->|<!DOCTYPE[^>\[]{0,500}>|\s){0,9}"
+_LAW_START = re.compile(rf"{_BEFORE_ROOT}<(?:\w+:)?(?:{_ROOTS})[\s>]", re.DOTALL)
 _HTML = ("text/html", "application/xhtml+xml")
 _HTML_TAG = re.compile(rb"<(?:!doctype\s{1,9}html|html|head|body|title|div|p|table|h1)\b", re.IGNORECASE)
 
@@ -92,6 +83,7 @@ FILE_TYPES = (
     FileType("epub", "EPUB", "application/epub+zip", ("epub",)),
     FileType("rtf", "RTF", "application/rtf", ("rtf",)),
     FileType("html", "HTML", "text/html", ("html", "htm", "xhtml")),
+    FileType("xml", "law as XML", "application/xml", ("xml", "akn")),
     FileType("markdown", "Markdown", "text/markdown", ("md", "markdown")),
     FileType("text", "plain text", "text/plain", ("txt",)),
     FileType("doc", "DOC", "application/msword", ("doc", "dot"), ("WordDocument",), "docx"),
@@ -117,8 +109,8 @@ def detect(path: Path) -> Format:
     """
     named = _SUFFIXES.get(path.suffix.lower())
     found = _by_content(path, _head(path), named)
-    # Word itself saves RTF under .doc when asked to write for older programs.
-    if named is not None and named != found and (named, found) != ("doc", "rtf"):
+    # Word itself saves RTF under .doc when asked to write for older programs; a page may be XML as well.
+    if named is not None and named != found and (named, found) not in (("doc", "rtf"), ("xml", "html")):
         raise Refusal(
             "mislabelled",
             "{file} is named as {named} but its content is {found}.",
@@ -149,7 +141,30 @@ def _by_content(path: Path, head: bytes, named: Format | None) -> Format:
             raise _unsupported(path, kind)
     if _is_binary(head):
         raise _unsupported(path)
+    if _is_xml(head, named):
+        return _xml_format(path)
     return _text_format(head, named)
+
+
+def _is_xml(head: bytes, named: Format | None) -> bool:
+    """Return whether a file is read as XML; a text that is named as one is not."""
+    if named in ("html", "markdown", "text"):
+        return False
+    wide = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    start = (
+        head.decode("utf-16", "replace") if wide else head.removeprefix(codecs.BOM_UTF8).decode("latin-1")
+    ).lstrip()
+    return start.startswith("<?xml") or (
+        start.startswith("<") and (named == "xml" or _LAW_START.match(start) is not None)
+    )
+
+
+def _xml_format(path: Path) -> Format:
+    if scheme_of(path) is not None:
+        return "xml"
+    if root_name(path).lower() == "html":
+        return "html"
+    raise unknown_law(path)
 
 
 def _text_format(head: bytes, named: Format | None) -> Format:

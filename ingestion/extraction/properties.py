@@ -16,6 +16,7 @@ from lxml import etree
 from ingestion.extraction.assemble import one_line
 from ingestion.extraction.date_patterns import declared_date, month_leads
 from ingestion.extraction.formats.epub import OPF, package_name
+from ingestion.extraction.formats.law.schemes import scheme_of
 from ingestion.extraction.formats.zip_container import Element, Package, open_package, parse_xml, safe_parser
 from ingestion.file_reading import ExtractionLimits, FileProperties
 from ingestion.types.outcome import Refusal
@@ -98,6 +99,8 @@ def read_properties(path: Path, limits: ExtractionLimits | None = None) -> FileP
             return _zipped(path, limits)
         if head.lstrip().startswith(b"{\\rtf"):
             return _rtf(path)
+        if b"<" in head and (law := _law(path, head)) is not None:
+            return law
         if b"<" in head and head.lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n").startswith(b"<"):
             return _page(path)
     except (OSError, ValueError, RuntimeError, Refusal, etree.LxmlError, zipfile.BadZipFile, RecursionError):
@@ -223,6 +226,19 @@ def _epub(package: Package) -> FileProperties:
         date=[declared_date(element.text or "") for element in dates],
         keywords=core["subject"],
         description=core["description"],
+    )
+
+
+def _law(path: Path, head: bytes) -> FileProperties | None:
+    """Return the properties of a law as XML; None for another file."""
+    if b"<html" in head.lower() or (scheme := scheme_of(path)) is None:
+        return None
+    root = etree.parse(str(path), safe_parser()).getroot()
+    return declared_of(
+        title=[scheme.title(root)],
+        publisher=[scheme.stated(root, "publisher")],
+        language=[scheme.language(root)],
+        date=[declared_date(scheme.stated(root, "published"))],
     )
 
 

@@ -12,8 +12,8 @@ from rag_engine.types.passage import Source
 
 NoteKind = Literal["", "note", "former"]
 
-# ¹ | ⁽¹⁾ | (¹) | [1]
-_MARK = re.compile(r"[⁽(]?[⁰¹²³⁴-⁹]{1,3}[⁾)]?\s?(?=\S)|\[\d{1,3}\]\s?(?=\S)")
+# ¹ | ⁽¹⁾ | (¹) | [1] | [F1] of editors | [*] of those who give none
+_MARK = re.compile(r"[⁽(]?[⁰¹²³⁴-⁹]{1,3}[⁾)]?\s?(?=\S)|\[(?:[A-Z]?\d{1,3}|\*)\]\s?(?=\S)")
 _QUOTED = re.compile(r"[«“„\"]")
 
 

@@ -305,6 +305,9 @@ def _without_contents(marks: list[Mark]) -> list[Mark]:
         if contents:
             later = {_citation(mark) for mark in islice(marks, after, None) if mark.kind in _LISTED}
             contents = 2 * sum(one in later for one in cited) > len(cited)
+            # Chapters are numbered anew in each part; an article that does not come again is the article.
+            units = [_citation(mark) for mark in run if mark.kind == "unit"]
+            contents = contents and 2 * sum(one in later for one in units) >= len(units)
         kept.extend([] if contents else run)
         run.clear()
 
