@@ -162,8 +162,11 @@ def _is_xml(head: bytes, named: Format | None) -> bool:
 def _xml_format(path: Path) -> Format:
     if scheme_of(path) is not None:
         return "xml"
-    if root_name(path).lower() == "html":
+    root = root_name(path).lower()
+    if root == "html":
         return "html"
+    if root == "office:document" and MEDIA_TYPES["odt"].encode() in _head(path):
+        return "fodt"
     raise unknown_law(path)
 
 
@@ -173,8 +176,6 @@ def _text_format(head: bytes, named: Format | None) -> Format:
     if named in ("markdown", "text"):
         return named
     start = head.removeprefix(codecs.BOM_UTF8).lstrip().lower()
-    if b"<office:document" in start and MEDIA_TYPES["odt"].encode() in start:
-        return "fodt"
     if start.startswith(_HTML_STARTS) or (start.startswith(b"<") and (b"<html" in start or named == "html")):
         return "html"
     return "text"

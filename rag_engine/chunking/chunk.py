@@ -71,8 +71,9 @@ def chunk(
     is not known.
     """
     sizes = config.sizes
-    short = len(text.strip()) <= sizes.child_size + sizes.child_minimum
-    if short and not _is_short_act(text, language, title, blocks, config):
+    if len(text.strip()) <= sizes.child_size + sizes.child_minimum:
+        if act := _short_act(text, language, title, blocks, config):
+            return act
         strategy: Strategy = "semantic" if config.strategy == "auto" else config.strategy
         parents = _whole(text, language, title, blocks, sizes)
         return Chunked(parents, strategy, "The text fits into one passage." if parents else "There is no text.")
@@ -90,12 +91,15 @@ def chunk(
     return Chunked(parents, strategy, why)
 
 
-def _is_short_act(text: str, language: str, title: str, blocks: Sequence[Block], config: ChunkingConfig) -> bool:
-    """Return whether a text of one passage has several sections, each of which is cited by itself."""
+def _short_act(text: str, language: str, title: str, blocks: Sequence[Block], config: ChunkingConfig) -> Chunked | None:
+    """Return a text of one passage cut at its sections, each of which is cited by itself; None without several."""
     if config.strategy not in ("auto", "section"):
-        return False
-    sections = _sections(text, language, title, blocks)
-    return sections.enough and sections.count >= _FEWEST_SECTIONS
+        return None
+    count, share = section_coverage(text, language, title=title, blocks=blocks)
+    if count < 2 or share < _LEAST_SECTIONED:
+        return None
+    parents = section_chunks(text, language, title=title, blocks=blocks, config=config.sizes)
+    return Chunked(parents, "section", f"{count} numbered sections with {share:.0%} of the text.")
 
 
 def _whole(text: str, language: str, title: str, blocks: Sequence[Block], sizes: ChunkSizes) -> list[Parent]:
