@@ -75,6 +75,7 @@ class _Rules:
     starters: frozenset[str]
     labelled: frozenset[str]
     ordinals: bool
+    sign_last: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,8 @@ def _rules(language: str) -> _Rules:
     chosen = [tables["shared"], tables[language]] if language in tables else list(tables.values())
     kinds = ("never", "number", "ending", "starters", "labelled")
     words = {kind: frozenset(word for table in chosen for word in table.get(kind, ())) for kind in kinds}
-    return _Rules(**words, ordinals=bool(tables.get(language, {}).get("ordinals", False)))
+    own = tables.get(language, {})
+    return _Rules(**words, ordinals=bool(own.get("ordinals")), sign_last=bool(own.get("sign_last")))
 
 
 def _blocks(text: str) -> Iterator[Span]:
@@ -193,6 +195,8 @@ def _ends_at_stop(text: str, start: int, found: re.Match[str], rules: _Rules) ->
     if not tokens or text[stop - 1].isspace():
         return True
     number = tokens[-1].lstrip("([„“\"'")
+    if rules.sign_last and text[found.end() : found.end() + 3].lstrip()[:1] == "§":
+        return False
     if number.isdecimal() or (len(number) > 1 and _ROMAN.fullmatch(number)):
         before = tokens[-2].strip("(.").lower() if len(tokens) > 1 else ""
         return not _is_ordinal(number, before, following, rules)

@@ -36,7 +36,7 @@ _CONTAINERS = {f"{_W}sdt", f"{_W}sdtContent", f"{_W}customXml", f"{_W}ins", f"{_
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 # An attribute of ours: the mark of a note at its reference.
 _MARK = "mark"
-_EQUATION = re.compile(rb'ProgID="Equation')
+_EQUATION = re.compile(rb'ProgID="[^"]{0,40}(?:Equation|Math)')
 _PLACE = re.compile(r"%([1-9])")
 # Properties of a run, kept as attributes of ours with the name of the look, and the elements of Word that set them.
 _PROPERTIES = {
