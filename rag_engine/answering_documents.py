@@ -76,7 +76,7 @@ def answering_documents(
     """Return the keys of the allowed documents that answer; None allows all.
 
     Of each work one version and one translation answers. The version is the newest, or with `as_of` the one in force on
-    that date. The translation is the preferred one, unless the filter leaves it out. With `versions=all` every version
+    that date. With `as_of` no document of a later date answers; one without a date does. The translation is the preferred one, unless the filter leaves it out. With `versions=all` every version
     answers. A value that no document has is an error, unless `strict` is off.
     """
     return _answering(wanted, allowed_documents(wanted, facets, strict=strict), facets, documents)
@@ -104,11 +104,11 @@ def _answering(
     superseded = frozenset().union(*facets.get("superseded", {}).values())
     twins = frozenset().union(*facets.get("translation_of", {}).values())
     works = frozenset().union(*facets.get("work", {}).values())
-    if not (superseded or twins or (date and works)):
+    if not (superseded or twins or date):
         return allowed
     left = frozenset(documents) if allowed is None else allowed
     if date:
-        left -= {key for key in works & left if not _stood(documents[key].metadata, date)}
+        left -= {key for key in left if not _stood(documents[key].metadata, date)}
     else:
         left -= superseded
     answers = {documents[key].metadata.work for key in works & left - twins}
@@ -122,7 +122,8 @@ def _answering(
 
 
 def _stood(metadata: Metadata, date: str) -> bool:
-    """Return whether this version of its work was in force on a date."""
-    begun = not metadata.date or metadata.date <= date or date.startswith(metadata.date)
+    """Return whether a document was there on a date, and no newer version of it; one without a date always was."""
+    since = metadata.date or (str(metadata.year) if metadata.year else "")
+    begun = not since or since <= date or date.startswith(since)
     over = metadata.superseded and (metadata.superseded == UNDATED or metadata.superseded <= date)
     return begun and not over

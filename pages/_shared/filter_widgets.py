@@ -93,7 +93,7 @@ def draw_filters(place: str, facets: Facets, *, in_address: bool = False) -> Fil
             wanted |= _draw_years(place, facets)
         elif facets.get(name):
             wanted |= _draw_values(_key(place, name), name, counts[name])
-    if place == "ask" and facets.get("superseded"):
+    if place == "ask" and (facets.get("superseded") or facets.get("year")):
         wanted |= _draw_date(_key(place, AS_OF))
     if wanted:
         st.button(
@@ -123,7 +123,7 @@ def chosen_filter(place: str, facets: Facets) -> dict[str, tuple[str, ...]]:
     if documents:
         chosen |= _only(documents)
     day = st.session_state.get(_key(place, AS_OF))
-    if place == "ask" and isinstance(day, date) and facets.get("superseded"):
+    if place == "ask" and isinstance(day, date):
         chosen[AS_OF] = (day.isoformat(),)
     return chosen
 

@@ -17,6 +17,8 @@ _MADE = {
     3: Metadata("Plan inondation", "fr", date="2021-05-01", work="A", translation_of="A"),
     4: Metadata("Hochwasserplan", "de", date="2021-05-01", work="A", translation_of="A"),
     5: Metadata("Heat plan", "it", date="2018"),
+    6: Metadata("Fire plan", "en"),
+    7: Metadata("Snow plan", "en", year=2022),
 }
 DOCUMENTS = {key: replace(_RECORD, key=key, metadata=metadata) for key, metadata in _MADE.items()}
 
@@ -24,15 +26,16 @@ DOCUMENTS = {key: replace(_RECORD, key=key, metadata=metadata) for key, metadata
 @pytest.mark.parametrize(
     ("spoken", "answering"),
     [
-        ([], {2, 5}),
-        (["versions=all"], {1, 2, 3, 4, 5}),
+        ([], {2, 5, 6, 7}),
+        (["versions=all"], {1, 2, 3, 4, 5, 6, 7}),
         (["language=fr"], {3}),
         (["language=fr", "language=de"], {3}),
-        (["language=en"], {2}),
-        (["as_of=2019"], {1, 5}),
-        (["as_of=2021-05-01"], {2, 5}),
-        (["as_of=2021-04-30"], {1, 5}),
-        (["as_of=2015-12-31"], {5}),
+        (["language=en"], {2, 6, 7}),
+        (["as_of=2019"], {1, 5, 6}),
+        (["as_of=2021-05-01"], {2, 5, 6}),
+        (["as_of=2021-04-30"], {1, 5, 6}),
+        (["as_of=2015-12-31"], {6}),
+        (["as_of=2022-06-01"], {2, 5, 6, 7}),
     ],
 )
 def test_of_each_work_one_version_and_one_translation_answers(spoken: list[str], answering: set[int]) -> None:
