@@ -76,8 +76,9 @@ def answering_documents(
     """Return the keys of the allowed documents that answer; None allows all.
 
     Of each work one version and one translation answers. The version is the newest, or with `as_of` the one in force on
-    that date. With `as_of` no document of a later date answers; one without a date does. The translation is the preferred one, unless the filter leaves it out. With `versions=all` every version
-    answers. A value that no document has is an error, unless `strict` is off.
+    that date. With `as_of` no document of a later date answers; one without a date does. The translation is the
+    preferred one, unless the filter leaves it out. With `versions=all` every version answers. A value that no document
+    has is an error, unless `strict` is off.
     """
     return _answering(wanted, allowed_documents(wanted, facets, strict=strict), facets, documents)
 

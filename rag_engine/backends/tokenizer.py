@@ -128,10 +128,11 @@ class RustTokenizer:
         self._tokenizer = Tokenizer.from_file(str(file))
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
+        self._reads_compatibility_forms = "(" in "".join(self._tokenizer.encode("⑴").tokens)
 
     def count(self, text: str) -> int:
         """Return how many tokens the whole text has, special ones included."""
-        return len(self._tokenizer.encode(text).ids)
+        return len(self._tokenizer.encode(self._written(text)).ids)
 
     def read(self, texts: Sequence[str], limit: int) -> list[TokenizedText]:
         """Return the tokens of each text, at most `limit`."""
@@ -152,7 +153,10 @@ class RustTokenizer:
 
     def _encoded(self, texts: Sequence[str]) -> list[Encoding]:
         # Cut by `read` and not by the tokenizer's own setting, since models that read differently much share one.
-        return self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        return self._tokenizer.encode_batch(list(map(self._written, texts)), add_special_tokens=False)
+
+    def _written(self, text: str) -> str:
+        return _spelled(text) if self._reads_compatibility_forms else text
 
 
 def _tokens(encoding: Encoding, last: int) -> TokenizedText:
@@ -208,7 +212,7 @@ class SentencePieceTokenizer:
 def _spelled(text: str) -> str:
     """Return a text of the same length in which no raised digit becomes one of the number before it: 21¹ not 211.
 
-    The models of SentencePiece read compatibility forms.
+    For tokenizers that read compatibility forms.
     """
     return text if text.isascii() else _UNREAD.sub(lambda found: found[0].translate(_SPELLINGS), text)
 

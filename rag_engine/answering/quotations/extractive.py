@@ -92,7 +92,7 @@ def choose(question: str, language: str, sources: Sequence[Source], quoting: Quo
     named = [source for source in sources if any(hit.named for hit in source.hits)]
     candidates = _candidates(sorted(named or sources, key=lambda source: source.n))
     if not asks_for_notes(question, language):
-        text = [one for one in candidates if not note_kind(one.source, one.unit.start)]
+        text = [one for one in candidates if not note_kind(one.source, one.unit.start, one.unit.end)]
         candidates = text if any(may_answer(hit) for one in text for hit in one.source.hits) else candidates
     if not candidates:
         return []
@@ -243,7 +243,7 @@ def quote(evidence: Evidence, page_of: PageOf) -> QuotedAnswer:
     for quotation in quotations:
         written = quotation.source.document.metadata.language
         said = [name_in(written, language)] if written and written != language else []
-        if kind := note_kind(quotation.source, quotation.start):
+        if kind := note_kind(quotation.source, quotation.start, quotation.end):
             said.append(note_words(kind, language))
         told = f" ({', '.join(said)})" if said else ""
         lines.append(f"- “{_with_answer(quotation)}”{told} [Source {quotation.source.n}]")

@@ -17,8 +17,8 @@ _MARK = re.compile(r"[⁽(]?[⁰¹²³⁴-⁹]{1,3}[⁾)]?\s?(?=\S)|\[(?:[A-Z]?\
 _QUOTED = re.compile(r"[«“„\"]")
 
 
-def note_kind(source: Source, start: int) -> NoteKind:
-    """Return whether the words from a character of a source's text on are of a note, and one that tells former wording.
+def note_kind(source: Source, start: int, end: int) -> NoteKind:
+    """Return whether characters [start, end) of a source's text are of a note, and one that tells former wording.
 
     A note quotes former wording behind words such as "read:".
     """
@@ -29,9 +29,9 @@ def note_kind(source: Source, start: int) -> NoteKind:
         return ""
     # Below a heading of notes, one may go on in several paragraphs.
     begun = max((mark.start() for mark in _marks().finditer(source.text, 0, start)), default=0) if headed else paragraph
-    before = source.text[begun:start]
-    told = _pattern("former", language).search(before)
-    return "former" if told and _QUOTED.search(before, told.end()) else "note"
+    read = source.text[begun:end]
+    told = _pattern("former", language).search(read)
+    return "former" if told and _QUOTED.search(read, told.end()) else "note"
 
 
 def asks_for_notes(question: str, language: str) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_engine.backends.identify_language import identify_language
+from rag_engine.backends.identify_language import identify_language, other_languages
 
 QUESTIONS = {
     "en": "Who pays for the damage?",
@@ -18,6 +18,10 @@ QUESTIONS = {
     "pt": "Quem paga os danos?",
     "tr": "Hasarı kim öder?",
 }
+ENGLISH = "The council opens the schools to the people of the town when the river rises above the second mark."
+SPANISH = (
+    "El ayuntamiento abre las escuelas a los vecinos del pueblo cuando el río sube por encima de la segunda marca."
+)
 NEIGHBOURS = {
     "sk": "Aké sú opatrenia proti povodniam?",
     "cs": "Které zákony upravují ochranu před povodněmi?",
@@ -112,3 +116,8 @@ COLLECTION = {"en": 0.6, "fr": 0.1, "de": 0.12, "it": 0.06, "es": 0.06, "tr": 0.
 )
 def test_a_short_citation_is_in_no_language_that_its_abbreviations_look_like(question: str, language: str) -> None:
     assert identify_language(question, COLLECTION) == language
+
+
+@pytest.mark.parametrize(("spanish", "found"), [(0, ()), (1, ()), (4, ("es",))])
+def test_a_language_of_a_good_part_of_a_document_is_one_of_its_languages(spanish: int, found: tuple[str, ...]) -> None:
+    assert other_languages([ENGLISH] * 8 + [SPANISH] * spanish, "en") == found

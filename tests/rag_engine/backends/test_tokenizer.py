@@ -101,3 +101,10 @@ def test_a_tokenizer_of_another_form_is_read_by_the_rust_library(tmp_path: Path)
     tokenizer = load_tokenizer(tmp_path)
 
     assert [list(one.ids) for one in tokenizer.read(["flood", "other"], 8)] == [[0], [1]]
+
+
+def test_a_raised_digit_is_no_digit_of_the_number_before_and_a_soft_hyphen_none_of_its_word() -> None:
+    tokenizer = load_tokenizer(unpacked_folder(cache_folder()))
+    inserted, plain, hyphened, whole = tokenizer.read(["Art. 21¹", "Art. 211", "Flut\u00adwehr", "Flutwehr"], 50)
+    assert inserted.ids != plain.ids
+    assert (hyphened.ids, inserted.spans[-2][1]) == (whole.ids, len("Art. 21¹"))

@@ -129,3 +129,21 @@ def test_the_heading_path_of_a_real_guide_leads_to_its_subsections(shared: Path)
         "3.3.3.4 Wechsel der Einsatzleitung",
     )
     assert orders.depth == 3
+
+
+def test_a_short_act_is_cut_at_its_sections() -> None:
+    rules = ("Beaches are open to all.", "A visitor pays 4 crowns a day.", "Dogs are kept on a lead.")
+    act = "Order on beaches\n\n" + "\n\n".join(f"Article {n}\n\n{rule}" for n, rule in enumerate(rules, 1))
+    parents = cut(act, "auto").parents
+    assert [parent.section for parent in parents if parent.section] == ["Article 1", "Article 2", "Article 3"]
+
+
+def test_a_raised_number_makes_an_inserted_article_and_else_marks_a_note() -> None:
+    rule = "Whoever keeps a permit shows it to the warden on demand. " * 6
+
+    def sections(*labels: str) -> list[str]:
+        act = "Order on permits\n\n" + "\n\n".join(f"Article {label}\n\n{rule}" for label in labels)
+        return [parent.section for parent in cut(act, "section").parents if parent.section]
+
+    assert sections("1", "2", "2¹", "3") == ["Article 1", "Article 2", "Article 2¹", "Article 3"]
+    assert sections("1", "2¹", "3") == ["Article 1", "Article 2", "Article 3"]

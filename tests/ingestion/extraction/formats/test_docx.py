@@ -97,3 +97,26 @@ def test_a_number_that_no_program_writes_counts_as_none_and_a_vast_one_as_the_la
     assert text.startswith("Chapter MMM")
     assert "Upton" in text
     assert len(text) < 100
+
+
+def test_the_instructions_of_fields_and_the_prompts_of_controls_are_no_text(tmp_path: Path) -> None:
+    def char(kind: str) -> str:
+        return f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>'
+
+    def run(text: str) -> str:
+        return f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
+
+    inner = char("begin") + "<w:r><w:instrText>NAME</w:instrText></w:r>" + char("separate") + run("gone") + char("end")
+    field = char("begin") + inner + char("separate") + run("shown") + char("end")
+    prompt = f"<w:sdt><w:sdtPr><w:showingPlcHdr/></w:sdtPr><w:sdtContent>{run('Type here')}</w:sdtContent></w:sdt>"
+    assert paragraphs(tmp_path / "a.docx", f"<w:p>{run('It is ')}{field}{prompt}{run('.')}</w:p>") == ["It is shown."]
+
+
+def test_the_boxes_of_a_form_are_read(tmp_path: Path) -> None:
+    def box(ticked: int) -> str:
+        data = f'<w:ffData><w:checkBox><w:default w:val="{ticked}"/></w:checkBox></w:ffData>'
+        begin = f'<w:r><w:fldChar w:fldCharType="begin">{data}</w:fldChar></w:r>'
+        return f'{begin}<w:r><w:fldChar w:fldCharType="end"/></w:r>'
+
+    body = f"<w:p>{box(1)}<w:r><w:t>Yes </w:t></w:r>{box(0)}<w:r><w:t>No</w:t></w:r></w:p>"
+    assert paragraphs(tmp_path / "a.docx", body) == ["[x] Yes [ ] No"]

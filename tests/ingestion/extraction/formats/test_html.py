@@ -52,3 +52,45 @@ def test_what_is_nested_deep_is_read_whole(tmp_path: Path, levels: int) -> None:
     deep = "<div>" * levels + f"<p>{PROSE}</p><h2>{'<b>' * 300}Deep{'</b>' * 300}</h2>" + "</div>" * levels
     text = text_of(tmp_path, f"<h1>Heat</h1>{deep}<p>After it.</p>")
     assert text.split("\n\n") == ["Heat", " ".join(PROSE.split()), "Deep", "After it."]
+
+
+def test_style_sheets_decide_what_is_shown(tmp_path: Path) -> None:
+    styles = ".gone, p > .off {display: none} .old {text-decoration: line-through} @media print {.web {display: none}}"
+    body = (
+        '<p>The <i class="gone">grey</i><i class="off">red</i><i class="old">blue</i><i class="web">green</i> mark.</p>'
+    )
+    assert text_of(tmp_path, f"<style>{styles}</style>{body}") == "The green mark."
+
+
+def test_what_a_style_sheet_sets_before_a_paragraph_is_read(tmp_path: Path) -> None:
+    style = "<style>p[data-n]::before {content: attr(data-n) '. '}</style>"
+    assert (
+        text_of(tmp_path, f'{style}<p data-n="2">The keeper hands in a copy.</p>') == "2. The keeper hands in a copy."
+    )
+
+
+@pytest.mark.parametrize(
+    ("listed", "read"),
+    [
+        ("<ol type=a start=3><li>x<li value=9>y</ol>", "c. x\n\ni. y"),
+        ("<ol reversed><li>x<li>y</ol>", "2. x\n\n1. y"),
+        ('<ol style="list-style-type: upper-roman"><li>x<li>y</ol>', "I. x\n\nII. y"),
+        ('<ol style="list-style: none"><li>(1) x</ol>', "(1) x"),
+        ("<ul><li>x<ul><li>y</ul></ul>", "• x\n\n• y"),
+        ("<div><span>(a)</span></div><div><p>keep a book</p></div>", "(a) keep a book"),
+        ("<dl><dt>1.</dt><dd>keep a book</dd></dl>", "1. keep a book"),
+        ("<table><tr><td>(a)<td>keep a book<tr><td>(b)<td>hand it in</table>", "(a) keep a book\n\n(b) hand it in"),
+        ('<p lang="de">Er sagt <q>ja</q>.', "Er sagt „ja“."),
+        ("<p><input type=checkbox checked> Yes <input type=checkbox> No", "[x] Yes [ ] No"),
+    ],
+)
+def test_what_browsers_write_is_read(tmp_path: Path, listed: str, read: str) -> None:
+    assert text_of(tmp_path, listed) == read
+
+
+def test_a_note_stands_below_the_paragraph_with_its_mark(tmp_path: Path) -> None:
+    body = '<p>Fees are due<sup><a href="#n1" id="r1">1</a></sup>.</p><p>Fines too.</p><aside id="n1">[1] In May. '
+    assert (
+        text_of(tmp_path, body + '<a href="#r1">back to the text</a></aside>')
+        == "Fees are due¹.\n\n¹ In May.\n\nFines too."
+    )

@@ -308,3 +308,19 @@ def surely(source: Source, sure: Callable[[str], float]) -> Source:
     logits = tuple(4 * log(chance / (1 - chance)) for chance in chances)
     reading = PassageReading(0.0, 0.0, tokens, logits, (0.0,) * len(tokens))
     return replace(source, hits=tuple(replace(hit, reading=reading) for hit in source.hits))
+
+
+TEXT = "Article 57 The number of members of the council is two hundred."
+NOTE = "[9] The article was changed. It formerly read: «The number of members of the council is three hundred.»"
+
+
+def test_a_note_answers_only_if_it_is_asked_for_or_nothing_else_does(quote: Quote) -> None:
+    question = "What is the number of members of the council?"
+    text, note = make_source(1, TEXT), make_source(2, NOTE)
+    both = quote(question, [text, note]).text
+    assert "two hundred" in both
+    assert "three hundred" not in both
+    assert "(note: former wording)" in quote(question, [note]).text
+    assert (
+        "three hundred" in quote("What does note [9] say on the number of members of the council?", [text, note]).text
+    )

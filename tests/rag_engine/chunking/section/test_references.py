@@ -74,6 +74,12 @@ def test_references_are_found_as_each_language_writes_them(language: str, text: 
         ("pt", "art. 5º da Lei nº 9.307, de 1996", "Lei nº 9.307"),
         ("pt", "art. 23 desta Lei", ""),
         ("it", "art. 3 della Costituzione", "Costituzione"),
+        ("en", "Article 2(1), (2) and (3) of Council Directive 91/271/EEC", "Council Directive 91/271"),
+        ("en", "Article 6 thereof", "thereof"),
+        ("fr", "l'article 2, paragraphes 1 et 2, de la directive 91/271/CEE", "directive 91/271/CEE"),
+        ("fr", "l'article 6 de ladite loi", "de ladite"),
+        ("de", "Artikel 5 Absatz 1 Buchstaben a und b der Verordnung (EU) 2020/852", "Verordnung (EU) 2020/852"),
+        ("it", "articolo 4, commi 1 e 2, del decreto legislativo 152/2006", "decreto legislativo 152/2006"),
         ("tr", "bu Kanunun 12 nci maddesi", ""),
         ("tr", "Medeni Kanunun 5 inci maddesi", "Medeni Kanunun"),
     ],
@@ -143,6 +149,7 @@ def test_a_section_in_several_parts_is_met_at_its_first() -> None:
         ("Annex II", "Annex 2"),
         ("THE SECOND SCHEDULE", "Schedule II"),
         ("Art. 55-A", "art. 55a"),
+        ("Art. 21¹", "article 21^1"),
         ("Präambel", "Preamble"),
     ],
 )
@@ -152,7 +159,14 @@ def test_one_section_is_the_same_however_it_is_cited(first: str, second: str) ->
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [("Section 12", "Section 12A"), ("Article 5", "Section 5"), ("Madde 1", "Ek Madde 1"), ("Annex C", "Annex 100")],
+    [
+        ("Section 12", "Section 12A"),
+        ("Article 5", "Section 5"),
+        ("Madde 1", "Ek Madde 1"),
+        ("Annex C", "Annex 100"),
+        ("Art. 21¹", "Art. 211"),
+        ("Art. 21 1", "Art. 211"),
+    ],
 )
 def test_sections_with_another_number_or_noun_differ(first: str, second: str) -> None:
     assert normal_label(first) != normal_label(second)
