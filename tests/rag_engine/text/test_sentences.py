@@ -161,7 +161,7 @@ CITATIONS = {
     "bg": "Съгласно чл. 5, ал. 2, т. 3 от закона (обн., ДВ, бр. 15 от 2020 г.) се издава акт. ‖Срокът е една година.",
     "ru": "Согласно ст. 5 п. 2 ч. 3 закона от 3 мая 2020 г. № 40 дается право. ‖Штраф составляет 40 тыс. рублей.",
     "uk": "Згідно зі ст. 5 п. 2 ч. 3 закону від 3 травня 2020 р. № 40 видається дозвіл. ‖Строк один рік.",
-    "nl": "Op grond van art. 5, eerste lid, jo. art. 7 van de wet (Stb. 2020, nr. 15) volgt straf. ‖De boete is 40 euro.",
+    "nl": "Volgens art. 5, eerste lid, jo. art. 7 van de wet (Stb. 2020, nr. 15) volgt straf. ‖De boete is 40 euro.",
     "ro": "Potrivit art. 5 alin. (2) lit. a) din Legea nr. 107/1996 se emite avizul. ‖Amenda este de 40 de lei.",
 }
 EXAMPLES = [(language, marked) for language, texts in BOUNDARIES.items() for marked in texts]
