@@ -7,6 +7,7 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
+from email.utils import parseaddr, parsedate_to_datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,10 @@ from lxml import etree
 
 from ingestion.extraction.assemble import one_line
 from ingestion.extraction.date_patterns import declared_date, month_leads
+from ingestion.extraction.file_type import detect
 from ingestion.extraction.formats.epub import OPF, package_name
+from ingestion.extraction.formats.mail.mime import read_web_archive
+from ingestion.extraction.formats.mail.read import MAIL_READERS
 from ingestion.extraction.formats.zip_container import Element, Package, open_package, parse_xml, safe_parser
 from ingestion.file_reading import ExtractionLimits, FileProperties
 from ingestion.types.outcome import Refusal
@@ -99,11 +103,25 @@ def read_properties(path: Path, limits: ExtractionLimits | None = None) -> FileP
         if head.lstrip().startswith(b"{\\rtf"):
             return _rtf(path)
         if b"<" in head and head.lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n").startswith(b"<"):
-            return _page(path)
+            with path.open("rb") as file:
+                return _page(file.read(_HEAD))
+        return _mail(path)
     except (OSError, ValueError, RuntimeError, Refusal, etree.LxmlError, zipfile.BadZipFile, RecursionError):
         # What a file says of itself is a clue and no more: a damaged one gives none, and extraction says why.
         return FileProperties()
-    return FileProperties()
+
+
+def _mail(path: Path) -> FileProperties:
+    """Return the headers of a mail, what the page of a web archive declares, nothing for other text."""
+    found = detect(path)
+    if found == "mhtml":
+        return _page(next(iter(read_web_archive(path)), "").encode("utf-8-sig")[:_HEAD])
+    if found not in ("eml", "msg"):
+        return FileProperties()
+    mail = next(MAIL_READERS[found](path))
+    name, address = parseaddr(mail.sender)
+    sent = parsedate_to_datetime(mail.date).date().isoformat() if mail.date else ""
+    return declared_of(title=[mail.subject], authors=_people([name or address]), date=[sent])
 
 
 def _pdf(path: Path) -> FileProperties:
@@ -226,9 +244,7 @@ def _epub(package: Package) -> FileProperties:
     )
 
 
-def _page(path: Path) -> FileProperties:
-    with path.open("rb") as file:
-        raw = file.read(_HEAD)
+def _page(raw: bytes) -> FileProperties:
     root = parse(raw)
     if root is None:
         return FileProperties()
