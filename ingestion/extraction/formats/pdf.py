@@ -23,6 +23,13 @@ from ingestion.extraction.formats.pdf_figures import (
     with_figures,
     without_letterheads,
 )
+from ingestion.extraction.formats.pdf_forms import (
+    XFA_FORM,
+    pinned_files,
+    unread_attachments,
+    with_drawn_fields,
+    xfa_blocks,
+)
 from ingestion.extraction.formats.pdf_lines import BOLD, ERRORS, FLAGS, damaged_pdf, open_pdf
 from ingestion.extraction.layout.hyphenation import vocabulary_of
 from ingestion.extraction.layout.page_breaks import joined_over_pages, without_running_heads
@@ -72,9 +79,12 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
         pictured: list[int] = []
         figures: list[Figure] = []
         unread: list[int] = []
+        pinned: list[str] = []
         for number in range(1, document.page_count + 1):
             try:
                 page = document[number - 1]
+                page = with_drawn_fields(page) if document.is_form_pdf else page
+                pinned += pinned_files(page)
                 rows = _page_rows(page, number, search)
                 pages.append(rows)
                 if _needs_ocr(page, rows):
@@ -105,11 +115,14 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
         figures = without_letterheads(figures)
         if ocr is not None and figures:
             figures = _read_figures(document, path, figures, ocr)
-        drafts, whole = within(with_caption_units(_blocks(pages, by_page(figures))), limits.max_characters)
+        form = xfa_blocks(document, path)
+        printed = form or with_caption_units(_blocks(pages, by_page(figures)))
+        drafts, whole = within(printed, limits.max_characters)
         warnings += [] if whole else [too_long(limits.max_characters)]
         text, lines, blocks = assemble(drafts)
         title = choose_title((document.metadata or {}).get("title") or "", text, blocks, path) if blocks else ""
         warnings += told(run for page in pages for run in page.struck)
+        warnings += (*([XFA_FORM] if form else []), *unread_attachments(document, pinned))
         return ExtractedText(
             text=text,
             pages=document.page_count,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ingestion.extraction.assemble import Draft, DraftBlock, DraftLine, one_line, paragraph
+from ingestion.extraction.assemble import Draft, DraftBlock, DraftLine, one_line, paragraph, unread_files
 from ingestion.extraction.formats.mail.quotations import (
     Piece,
     moved,
@@ -18,7 +18,6 @@ from ingestion.extraction.formats.mail.quotations import (
 from rag_engine.messages import Message
 
 _MOST_OPENED = 50
-_MOST_NAMED = 20
 _LONGEST_HEADER = 500
 
 
@@ -84,23 +83,10 @@ def draft_of(mails: Sequence[Mail], title: str, read: ReadAttachment | None) -> 
             blocks += (moved(block, page) for block in added.blocks)
             warnings += (Message("{file}: {warning}", file=attachment.name, warning=one) for one in added.warnings)
             page += added.pages
-    warnings += named_attachments(unread)
+    warnings += unread_files(unread)
     if parts := sum(mail.unread_parts for mail in mails):
         warnings.append(Message("Parts of an e-mail that has too many, which were not read: {count:,}.", count=parts))
     return Draft(blocks, title, page, warnings=tuple(warnings))
-
-
-def named_attachments(names: Sequence[str]) -> tuple[Message, ...]:
-    """Return the warning that names attached files that were not read."""
-    if not names:
-        return ()
-    named, more = ", ".join(names[:_MOST_NAMED]), len(names) - _MOST_NAMED
-    template = (
-        "Attached files, which were not read: {names} and {count} more."
-        if more > 0
-        else "Attached files, which were not read: {names}."
-    )
-    return (Message(template, names=named, count=more),)
 
 
 def _pieces(mail: Mail) -> list[Piece]:
