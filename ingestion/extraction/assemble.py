@@ -116,7 +116,7 @@ def unread_files(names: Sequence[str]) -> tuple[Message, ...]:
         return ()
     named, more = ", ".join(map(one_line, names[:_MOST_NAMED])), len(names) - _MOST_NAMED
     template = (
-        "Attached files, which were not read: {names} and {count} more."
+        "Attached files, which were not read: {names} and {count:,} more."
         if more > 0
         else "Attached files, which were not read: {names}."
     )

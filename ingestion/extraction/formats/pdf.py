@@ -25,6 +25,8 @@ from ingestion.extraction.formats.pdf_figures import (
 )
 from ingestion.extraction.formats.pdf_forms import (
     XFA_FORM,
+    beside_labels,
+    fields_of,
     pinned_files,
     unread_attachments,
     with_drawn_fields,
@@ -192,7 +194,7 @@ def _page_rows(page: pymupdf.Page, number: int, search: LigatureSearch) -> PageR
             text = one_line(spelled)
             if text:
                 lines.append(_printed(text, line["bbox"], spans, index, turn))
-    lines = with_drop_capitals(lines)
+    lines = beside_labels(with_drop_capitals(lines), fields_of(page, turn))
     shown = page.rect
     width, height = shown.width, shown.height
     frames = [frame for frame in frames_of(drawn, width, height) if may_hold_table(frame, lines)]

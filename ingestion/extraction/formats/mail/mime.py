@@ -1,4 +1,4 @@
-"""Messages (.eml), mailboxes (.mbox) and web archives (.mhtml), which are MIME, by Python's own parser."""
+"""Messages (.eml), mailboxes (.mbox) and web archives (.mhtml) by Python's parser of MIME."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class _ShortHeaders(Compat32):
 
 
 def _mail(message: MimePart, depth: int = 0) -> Mail:
-    """Return a message with the messages attached to it; what is attached more deeply than can be read is named."""
+    """Return a message with the messages attached to it; more deeply attached ones are files."""
     texts: list[str] = []
     pages: list[str] = []
     attachments: list[Attachment] = []
@@ -116,7 +116,7 @@ def _mail(message: MimePart, depth: int = 0) -> Mail:
 
 
 def _leaves(part: MimePart) -> Iterator[MimePart]:
-    """Yield the parts that hold something; of alternatives the one that is read, and what is attached to any."""
+    """Yield the parts without parts; of alternatives the one that is read, and files in any."""
     if not part.is_multipart() or part.get_content_maintype() == "message":
         yield part
         return

@@ -36,7 +36,7 @@ _LONGEST_HEAD = 1_000
 
 
 class Part(Enum):
-    """What a block of a mail is: its writer's words, the head of a mail that it quotes, the words of that."""
+    """Kind of a block: words of the mail's writer, the head of a quoted mail, the words of that."""
 
     OWN = auto()
     HEAD = auto()
@@ -82,7 +82,7 @@ def _announces(lines: Sequence[str], marked: Sequence[bool], at: int) -> bool:
 
 
 def pieces_of_page(page: str) -> list[Piece]:
-    """Return the blocks of a body in HTML; those in the elements of mail programs for quotations are quoted."""
+    """Return the blocks of a body in HTML; those in the elements for quotations are quoted."""
     root = parse(page)
     if root is None:
         return []
@@ -104,7 +104,7 @@ def pieces_of_page(page: str) -> list[Piece]:
 
 
 def _with_heads(pieces: Sequence[Piece]) -> list[Piece]:
-    """Return the pieces with the heads of quoted mails told apart; below its head a mail goes on to the end."""
+    """Return the pieces with the heads of quoted mails told apart; such a mail goes on to the end."""
     made: list[Piece] = []
     is_below = False
     for at, piece in enumerate(pieces):
@@ -151,7 +151,7 @@ def own_sentences(pieces: Iterable[Piece]) -> Iterator[str]:
 
 
 def once(pieces: Iterable[Piece], known: set[str]) -> Iterator[DraftBlock]:
-    """Yield the blocks of a mail without quotations of known sentences, and without the heads of such quotations.
+    """Yield the blocks of a mail without quotations of known sentences, and without their heads.
 
     The sentences of the quotations that are kept are known from then on.
     """
@@ -176,6 +176,6 @@ def once(pieces: Iterable[Piece], known: set[str]) -> Iterator[DraftBlock]:
 
 
 def moved(block: DraftBlock, pages: int) -> DraftBlock:
-    """Return a block so many pages further on."""
+    """Return a block a number of pages further on."""
     lines = tuple(replace(line, page=line.page and line.page + pages) for line in block.lines)
     return replace(block, page=block.page + pages, lines=lines)

@@ -62,7 +62,7 @@ def _title(mails: Sequence[Mail], path: Path) -> str:
 
 
 def extract_web_archive(path: Path) -> Draft:
-    """Return the blocks of the page that a web archive holds, those of its frames where it has none itself."""
+    """Return the blocks of the page in a web archive, of its first frame if it has none itself."""
     try:
         pages = read_web_archive(path)
     except RecursionError as error:
