@@ -115,12 +115,9 @@ def unread_files(names: Sequence[str]) -> tuple[Message, ...]:
     if not names:
         return ()
     named, more = ", ".join(map(one_line, names[:_MOST_NAMED])), len(names) - _MOST_NAMED
-    template = (
-        "Attached files, which were not read: {names} and {count:,} more."
-        if more > 0
-        else "Attached files, which were not read: {names}."
-    )
-    return (Message(template, names=named, count=more),)
+    if more > 0:
+        return (Message("Attached files, which were not read: {names} and {count:,} more.", names=named, count=more),)
+    return (Message("Attached files, which were not read: {names}.", names=named),)
 
 
 def assemble(drafts: Iterable[DraftBlock]) -> tuple[str, tuple[Line, ...], tuple[Block, ...]]:
