@@ -120,8 +120,14 @@ def _mail(path: Path) -> FileProperties:
         return FileProperties()
     mail = next(MAIL_READERS[found](path))
     name, address = parseaddr(mail.sender)
-    sent = parsedate_to_datetime(mail.date).date().isoformat() if mail.date else ""
-    return declared_of(title=[mail.subject], authors=_people([name or address]), date=[sent])
+    return declared_of(title=[mail.subject], authors=_people([name or address]), date=[_sent(mail.date)])
+
+
+def _sent(stated: str) -> str:
+    try:
+        return parsedate_to_datetime(stated).date().isoformat()
+    except (ValueError, OverflowError):
+        return ""
 
 
 def _pdf(path: Path) -> FileProperties:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import codecs
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from email import message_from_bytes
 from email.errors import HeaderParseError
 from email.header import decode_header
@@ -28,8 +31,8 @@ _FORWARDED = frozenset({"message/rfc822", "message/global"})
 _RECEIPTS = ("message/", "text/rfc822-headers", "text/x-amp-html")
 # Charsets that say nothing of bytes above 127.
 _UNTOLD = frozenset({"us-ascii", "ascii", "unknown-8bit", "x-unknown", "unknown"})
-# The line before each mail of a mailbox, and the mark of one that is part of a mail.
-_POSTMARK = re.compile(rb"From .{0,200}\d\d", re.DOTALL)
+# The line before each mail of a mailbox, with its time and year, and the mark of a line of a mail that begins so.
+_POSTMARK = re.compile(rb"From .{0,200}\d\d:\d\d.{0,40}\d{4}")
 _MARKED = re.compile(rb">+From ")
 # Bytes above 127 as Python's parser keeps them.
 _BYTES = re.compile("[\udc80-\udcff]")
@@ -50,7 +53,7 @@ def _split(path: Path) -> Iterator[bytes]:
     is_open = True
     with path.open("rb") as file:
         for line in file:
-            if is_open and line.startswith(b"From ") and _POSTMARK.match(line):
+            if is_open and _POSTMARK.match(line):
                 if any(map(bytes.strip, lines)):
                     yield b"".join(lines)
                 lines = []
@@ -139,6 +142,11 @@ def _passed_over(leaves: Sequence[MimePart]) -> str:
 
 def _inner(part: MimePart) -> list[MimePart]:
     payload = part.get_payload()
+    if part.get_content_type() in _FORWARDED and str(part.get("content-transfer-encoding", "")).lower() == "base64":
+        # Against the standard; the parser takes the encoded lines for the message.
+        encoded = "".join(str(one.get_payload()) for one in payload if isinstance(one, MimePart))
+        with suppress(binascii.Error):
+            return [_parsed(base64.b64decode(encoded.encode("ascii", "ignore")))]
     return [one for one in payload if isinstance(one, MimePart)] if isinstance(payload, list) else []
 
 

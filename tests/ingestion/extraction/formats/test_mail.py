@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import struct
 import time
 from collections.abc import Iterable
@@ -123,11 +124,26 @@ def test_words_that_a_quotation_changes_are_kept(tmp_path: Path) -> None:
 
 
 def test_a_mailbox_has_a_page_for_each_mail(tmp_path: Path) -> None:
-    escaped = mail("Second mail", "It begins so:\n\nFrom here on the dyke is closed.")
+    escaped = mail("Second mail", "It begins so:\n\nFrom here on the dyke is closed.\n\nFrom 2025 it is open.")
     content = mailbox([mail("First mail", LETTER), escaped]).replace(b"\nFrom here", b"\n>From here")
     extracted = read(tmp_path / "letters_of_2025.mbox", content)
     assert (extracted.pages, extracted.title) == (2, "letters of 2025")
-    assert "From here on the dyke is closed." in on_page(extracted, 2)
+    assert "From here on the dyke is closed. From 2025 it is open." in on_page(extracted, 2)
+
+
+def test_a_forwarded_mail_that_is_encoded_as_a_whole_is_read(tmp_path: Path) -> None:
+    encoded = base64.encodebytes(mail("Earlier letter", "Gate 9 is shut.").as_bytes())
+    part = b"--x\nContent-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n" + encoded
+    extracted = read(tmp_path / "a.eml", MIXED + part + b"--x--\n")
+    assert on_page(extracted, 2).startswith("Earlier letter From:")
+    assert on_page(extracted, 2).endswith("Gate 9 is shut.")
+
+
+def test_a_mail_without_a_day_that_was_has_its_other_headers(tmp_path: Path) -> None:
+    date = b"Date: Tue, 99999999999999 May 2025 09:15:00\n"
+    (tmp_path / "a.eml").write_bytes(date + HEAD + b"\nGate 9 is shut.")
+    declared = read_properties(tmp_path / "a.eml")
+    assert (declared.title, declared.date) == ("Dyke at Hollin", "")
 
 
 def test_attached_files_are_pages_and_the_rest_is_named(tmp_path: Path) -> None:
