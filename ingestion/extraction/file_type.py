@@ -117,7 +117,7 @@ FILE_TYPES = (
     FileType("eml", "e-mail", "message/rfc822", ("eml",)),
     FileType("mbox", "mailbox", "application/mbox", ("mbox",)),
     FileType("mhtml", "web archive", "multipart/related", ("mhtml", "mht")),
-    FileType("msg", "MSG", "application/vnd.ms-outlook", ("msg",), ("__properties_version1.0",)),
+    FileType("msg", "MSG", "application/vnd.ms-outlook", ("msg", "oft"), ("__properties_version1.0",)),
     FileType("doc", "DOC", "application/msword", ("doc", "dot"), ("WordDocument",), "docx"),
     FileType("ppt", "PPT", "application/vnd.ms-powerpoint", ("ppt", "pps", "pot"), ("PowerPoint Document",), "pptx"),
     FileType("xls", "XLS", "application/vnd.ms-excel", ("xls", "xlt"), ("Workbook", "Book"), "xlsx"),
