@@ -20,6 +20,7 @@ Joint = Literal[" ", "", "\n", "\n\n"]
 
 # Symbol fonts put their bullets in the private use area, where nobody can search or read them.
 _BULLETS = re.compile("[\uf0a7\uf0a8\uf0b7\uf0d8\uf0fc\uf076\uf02d]")
+_MOST_NAMED = 20
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x7f\u200b\u2060\ufeff\ufffe\uffff]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -110,6 +111,16 @@ def too_long(most: int) -> Message:
     return Message(
         "Only its first {most:,} characters were read and can be found; split it into smaller files.", most=most
     )
+
+
+def unread_files(names: Sequence[str]) -> tuple[Message, ...]:
+    """Return the warning that names the files in a file that were not read."""
+    if not names:
+        return ()
+    named, more = ", ".join(map(one_line, names[:_MOST_NAMED])), len(names) - _MOST_NAMED
+    if more > 0:
+        return (Message("Attached files, which were not read: {names} and {count:,} more.", names=named, count=more),)
+    return (Message("Attached files, which were not read: {names}.", names=named),)
 
 
 def assemble(drafts: Iterable[DraftBlock]) -> tuple[str, tuple[Line, ...], tuple[Block, ...]]:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from ingestion.extraction.assemble import assemble, one_line, too_long, within
-from ingestion.extraction.file_type import CONVERTED, MEDIA_TYPES, Format, detect
+from ingestion.extraction.assemble import Draft, DraftBlock, DraftLine, Joint, assemble, one_line, too_long, within
+from ingestion.extraction.file_type import CONVERTED, MEDIA_TYPES, UPLOAD_SUFFIXES, Format, detect
 from ingestion.extraction.formats.docx import extract_docx
 from ingestion.extraction.formats.epub import extract_epub
 from ingestion.extraction.formats.html import extract_html
 from ingestion.extraction.formats.law.law_xml import extract_law
 from ingestion.extraction.formats.legacy_office import converted
+from ingestion.extraction.formats.mail.message import Attachment, ReadAttachment
+from ingestion.extraction.formats.mail.read import extract_mail, extract_web_archive
 from ingestion.extraction.formats.odt import extract_flat, extract_odt
 from ingestion.extraction.formats.pptx import extract_pptx
 from ingestion.extraction.formats.rtf import extract_rtf
@@ -20,7 +25,7 @@ from ingestion.extraction.formats.xlsx import extract_xlsx
 from ingestion.extraction.layout.title import choose_title
 from ingestion.extraction.runs import told
 from ingestion.extraction.table_text import with_caption_units
-from ingestion.file_names import check_size
+from ingestion.file_names import check_size, safe_name
 from ingestion.file_reading import ExtractionLimits, OcrEngine
 from ingestion.types.outcome import Refusal
 from rag_engine.types.document import ExtractedText
@@ -32,6 +37,7 @@ _PLAIN = {
     "xml": extract_law,
     "markdown": extract_markdown,
     "text": extract_text,
+    "mhtml": extract_web_archive,
 }
 _PACKED = {
     "docx": extract_docx,
@@ -40,6 +46,7 @@ _PACKED = {
     "odt": extract_odt,
     "epub": extract_epub,
 }
+_MAILS = ("eml", "mbox", "msg")
 # Raised when the same file comes to be read or described in another way, so that it is read again.
 EXTRACTION_VERSION = "10"
 
@@ -71,26 +78,65 @@ def extract(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> Extr
     return extracted
 
 
-def _read(path: Path, found: Format, limits: ExtractionLimits, ocr: OcrEngine | None) -> ExtractedText:
-    match found:
-        case "pdf":
-            # Imported where it is used: its library is large.
-            from ingestion.extraction.formats.pdf import extract_pdf
+def _read(
+    path: Path, found: Format, limits: ExtractionLimits, ocr: OcrEngine | None, *, is_attached: bool = False
+) -> ExtractedText:
+    """Return the text of a file of a known format; what is attached to an attached file is only named."""
+    if found == "pdf":
+        # Imported where it is used: its library is large.
+        from ingestion.extraction.formats.pdf import extract_pdf
 
-            return extract_pdf(path, limits, ocr)
-        case "doc" | "ppt" | "xls" | "odp" | "ods":
-            # To the format that keeps headings, tables, slides and sheets; PDF would keep pages and lose those.
-            with converted(path, CONVERTED[found], limits) as copy:
-                return replace(_read(copy, detect(copy), limits, ocr), media_type=MEDIA_TYPES[found])
-        case "html" | "rtf" | "fodt" | "xml" | "markdown" | "text":
-            draft = _PLAIN[found](path)
-        case _:
-            draft = _PACKED[found](path, limits)
+        return extract_pdf(path, limits, ocr)
+    if found in CONVERTED:
+        # To the format that keeps headings, tables, slides and sheets; PDF would keep pages and lose those.
+        with converted(path, CONVERTED[found], limits) as copy:
+            return replace(_read(copy, detect(copy), limits, ocr), media_type=MEDIA_TYPES[found])
+    draft = _draft(path, found, limits, None if is_attached else partial(_attached, limits=limits, ocr=ocr))
     drafts, whole = within(with_caption_units(draft.blocks), limits.max_characters)
     text, lines, blocks = assemble(drafts)
-    # A law says what it is called; a long title is no less one.
-    stated = one_line(draft.title) if found == "xml" else ""
-    title = stated or (choose_title(draft.title, text, blocks, path) if blocks else "")
+    # A law and a letter say what they are called.
+    stated = one_line(draft.title) if found in (*_MAILS, "xml") and blocks else ""
+    title = stated or (choose_title(draft.title, text, blocks, path) if blocks and found not in _MAILS else "")
     warnings = (*draft.warnings, *told(run for block in draft.blocks for run in block.left_out))
     warnings = warnings if whole else (*warnings, too_long(limits.max_characters))
     return ExtractedText(text, draft.pages, lines, blocks, MEDIA_TYPES[found], title, warnings=warnings)
+
+
+def _draft(path: Path, found: Format, limits: ExtractionLimits, read: ReadAttachment | None) -> Draft:
+    match found:
+        case "eml" | "mbox" | "msg":
+            return extract_mail(path, found, limits, read)
+        case "html" | "rtf" | "markdown" | "text" | "mhtml":
+            return _PLAIN[found](path)
+        case _:
+            return _PACKED[found](path, limits)
+
+
+def _attached(attachment: Attachment, limits: ExtractionLimits, ocr: OcrEngine | None) -> Draft | None:
+    """Return what an attached file holds, None if it cannot be read."""
+    with tempfile.TemporaryDirectory(prefix="sextant-attached-") as folder:
+        path = Path(folder) / safe_name(attachment.name)
+        path.write_bytes(attachment.content)
+        try:
+            found = detect(path)
+            # Calendars, keys and XML are no text that somebody reads.
+            if found in ("text", "html") and path.suffix[1:].lower() not in UPLOAD_SUFFIXES:
+                return None
+            extracted = _read(path, found, limits, ocr, is_attached=True)
+        except Refusal:
+            return None
+    return Draft(list(_drafted(extracted)), pages=extracted.pages, warnings=extracted.warnings)
+
+
+def _drafted(extracted: ExtractedText) -> Iterator[DraftBlock]:
+    """Yield the blocks of a text that was read, for a document in which its pages have no drawing."""
+    joints: dict[str, Joint] = {" ": " ", "": "", "\n": "\n", "\n\n": "\n\n"}
+    waiting = list(reversed(extracted.lines))
+    for block in extracted.blocks:
+        lines = []
+        while waiting and waiting[-1].start < block.end:
+            line = waiting.pop()
+            following = waiting[-1].start if waiting else line.end
+            joint = joints.get(extracted.text[line.end : following], " ")
+            lines.append(DraftLine(extracted.text[line.start : line.end], joint=joint, page=line.page))
+        yield DraftBlock(block.page, block.kind, tuple(lines), block.font_size)

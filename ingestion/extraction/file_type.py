@@ -18,7 +18,7 @@ from ingestion.web.links import suffix_of
 
 Format = Literal[
     "pdf", "docx", "pptx", "xlsx", "odt", "fodt", "epub", "rtf", "doc", "ppt", "xls", "odp", "ods", "html", "xml",
-    "markdown", "text",
+    "markdown", "text", "eml", "mbox", "mhtml", "msg",
 ]  # fmt: skip
 _OPEN_XML, _OPEN_DOCUMENT = "application/vnd.openxmlformats-officedocument", "application/vnd.oasis.opendocument"
 _DOCX_PARTS = ("wordprocessingml.document", "wordprocessingml.template", "ms-word.document.macroEnabled")
@@ -42,13 +42,33 @@ _FOREIGN = (
 _ZIP = b"PK\x03\x04"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _TYPES = "[Content_Types].xml"
+_MAILS: tuple[Format, ...] = ("eml", "mbox", "mhtml")
+# Suffixes under which programs save another format, or one of the same family: Word saves RTF under .doc when it is
+# asked to write for older programs, wikis their web archives; a mail may be kept as text.
+_KEPT_AS: dict[Format, tuple[Format, ...]] = {
+    "doc": ("rtf", "mhtml"),
+    # A page may be XML as well.
+    "xml": ("html",),
+    "text": _MAILS,
+    "eml": _MAILS,
+    "mbox": _MAILS,
+    "mhtml": _MAILS,
+}
+# The line before each mail of a mailbox, with its day; headers that people see, and those of the transport.
+_POSTMARK = re.compile(rb"From [^\r\n]{0,200}\d\d[^\r\n]{0,20}\r?\n[!-9;-~]{1,70}:")
+_HEADER = re.compile(rb"^([!-9;-~]{1,70})\s?:", re.MULTILINE)
+_SHOWN = frozenset({b"from", b"to", b"subject", b"date"})
+_TRANSPORT = frozenset({
+    b"message-id", b"received", b"return-path", b"delivered-to", b"mime-version", b"dkim-signature",
+    b"x-mozilla-status", b"content-transfer-encoding",
+})  # fmt: skip
 _ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
 _HTML_STARTS = (b"<!doctype html", b"<html", b"<head", b"<body", b"<?xml")
 _HEAD = 4096
 _LARGEST_JSON = 20_000_000
 _SUFFIX_OF_FORMAT = {"markdown": "md", "text": "txt"}
 # A password turns the newer formats into the older container.
-_OLE_FORMATS: tuple[Format, ...] = ("doc", "xls", "ppt", "docx", "xlsx", "pptx")
+_OLE_FORMATS: tuple[Format, ...] = ("doc", "xls", "ppt", "docx", "xlsx", "pptx", "msg")
 _ROOTS = "|".join(re.escape(root) for scheme in schemes() for root in scheme.table["roots"])
 _TEXT_TYPES = {"md": "text/markdown", "markdown": "text/markdown", "csv": "text/csv", "txt": "text/plain"}
 # The root of a law whose file does not say that it is XML.
@@ -86,6 +106,10 @@ FILE_TYPES = (
     FileType("xml", "law as XML", "application/xml", ("xml", "akn")),
     FileType("markdown", "Markdown", "text/markdown", ("md", "markdown")),
     FileType("text", "plain text", "text/plain", ("txt",)),
+    FileType("eml", "e-mail", "message/rfc822", ("eml",)),
+    FileType("mbox", "mailbox", "application/mbox", ("mbox",)),
+    FileType("mhtml", "web archive", "multipart/related", ("mhtml", "mht")),
+    FileType("msg", "MSG", "application/vnd.ms-outlook", ("msg", "oft"), ("__properties_version1.0",)),
     FileType("doc", "DOC", "application/msword", ("doc", "dot"), ("WordDocument",), "docx"),
     FileType("ppt", "PPT", "application/vnd.ms-powerpoint", ("ppt", "pps", "pot"), ("PowerPoint Document",), "pptx"),
     FileType("xls", "XLS", "application/vnd.ms-excel", ("xls", "xlt"), ("Workbook", "Book"), "xlsx"),
@@ -109,8 +133,7 @@ def detect(path: Path) -> Format:
     """
     named = _SUFFIXES.get(path.suffix.lower())
     found = _by_content(path, _head(path), named)
-    # Word itself saves RTF under .doc when asked to write for older programs; a page may be XML as well.
-    if named is not None and named != found and (named, found) not in (("doc", "rtf"), ("xml", "html")):
+    if named is not None and named != found and found not in _KEPT_AS.get(named, ()):
         raise Refusal(
             "mislabelled",
             "{file} is named as {named} but its content is {found}.",
@@ -173,12 +196,32 @@ def _xml_format(path: Path) -> Format:
 def _text_format(head: bytes, named: Format | None) -> Format:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return named if named in ("html", "markdown") else "text"
+    if mail := _mail_format(head, named):
+        return mail
     if named in ("markdown", "text"):
         return named
     start = head.removeprefix(codecs.BOM_UTF8).lstrip().lower()
     if start.startswith(_HTML_STARTS) or (start.startswith(b"<") and (b"<html" in start or named == "html")):
         return "html"
     return "text"
+
+
+def _mail_format(head: bytes, named: Format | None) -> Format | None:
+    """Return how mail is kept in a file that begins with the headers of one, None for other text."""
+    start = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    if _POSTMARK.match(start):
+        return "mbox"
+    if not _HEADER.match(start):
+        return None
+    headers = re.split(rb"\r?\n\r?\n", start, maxsplit=1)[0].lower()
+    names = frozenset(_HEADER.findall(headers))
+    # A memo has some of the headers that people see, and its own file type by its suffix.
+    by_name = named in _MAILS and names & (_SHOWN | _TRANSPORT)
+    saved = b"multipart/related" in headers and b"mime-version" in names and not names & {b"to", b"received"}
+    if not by_name and not saved and not (names & _SHOWN and names & _TRANSPORT):
+        return None
+    is_page = saved or named == "mhtml" or b"snapshot-content-location" in names
+    return "mhtml" if is_page and named != "eml" else "eml"
 
 
 def _is_binary(head: bytes) -> bool:
@@ -207,7 +250,7 @@ def _zip_format(path: Path) -> Format:
 def _ole_format(path: Path) -> Format:
     names = stream_names(path)
     for kind in FILE_TYPES:
-        if kind.converted and not names.isdisjoint(kind.parts):
+        if not names.isdisjoint(kind.parts):
             return kind.format
     if "EncryptedPackage" in names or is_locked(path):
         raise locked(path)

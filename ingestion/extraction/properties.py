@@ -7,6 +7,7 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
+from email.utils import parseaddr, parsedate_to_datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,11 @@ from lxml import etree
 
 from ingestion.extraction.assemble import one_line
 from ingestion.extraction.date_patterns import declared_date, month_leads
+from ingestion.extraction.file_type import detect
 from ingestion.extraction.formats.epub import OPF, package_name
 from ingestion.extraction.formats.law.schemes import scheme_of
+from ingestion.extraction.formats.mail.mime import read_web_archive
+from ingestion.extraction.formats.mail.read import MAIL_READERS
 from ingestion.extraction.formats.zip_container import Element, Package, open_package, parse_xml, safe_parser
 from ingestion.file_reading import ExtractionLimits, FileProperties
 from ingestion.types.outcome import Refusal
@@ -102,11 +106,31 @@ def read_properties(path: Path, limits: ExtractionLimits | None = None) -> FileP
         if b"<" in head and (law := _law(path, head)) is not None:
             return law
         if b"<" in head and head.lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n").startswith(b"<"):
-            return _page(path)
+            with path.open("rb") as file:
+                return _page(file.read(_HEAD))
+        return _mail(path)
     except (OSError, ValueError, RuntimeError, Refusal, etree.LxmlError, zipfile.BadZipFile, RecursionError):
         # What a file says of itself is a clue and no more: a damaged one gives none, and extraction says why.
         return FileProperties()
-    return FileProperties()
+
+
+def _mail(path: Path) -> FileProperties:
+    """Return the headers of a mail, what the page of a web archive declares, nothing for other text."""
+    found = detect(path)
+    if found == "mhtml":
+        return _page(next(iter(read_web_archive(path)), "").encode("utf-8-sig")[:_HEAD])
+    if found not in ("eml", "msg"):
+        return FileProperties()
+    mail = next(MAIL_READERS[found](path))
+    name, address = parseaddr(mail.sender)
+    return declared_of(title=[mail.subject], authors=_people([name or address]), date=[_sent(mail.date)])
+
+
+def _sent(stated: str) -> str:
+    try:
+        return parsedate_to_datetime(stated).date().isoformat()
+    except (ValueError, OverflowError):
+        return ""
 
 
 def _pdf(path: Path) -> FileProperties:
@@ -242,9 +266,7 @@ def _law(path: Path, head: bytes) -> FileProperties | None:
     )
 
 
-def _page(path: Path) -> FileProperties:
-    with path.open("rb") as file:
-        raw = file.read(_HEAD)
+def _page(raw: bytes) -> FileProperties:
     root = parse(raw)
     if root is None:
         return FileProperties()

@@ -21,7 +21,8 @@ from rag_engine.types.document import ExtractedText
 
 _SITE = re.compile(r"\s(?:\||-|–|—|::|»|·|•)\s")
 _MOST = 6
-WEB_PAGES = frozenset({"text/html", "application/xhtml+xml"})
+# The last is a web archive.
+WEB_PAGES = frozenset({"text/html", "application/xhtml+xml", "multipart/related"})
 
 
 def find_titles(extracted: ExtractedText, source: ListedSource, declared: FileProperties) -> list[FieldValue]:

@@ -29,7 +29,7 @@ _WARNINGS = 5
 _FOUND = "listed proposed"
 _TYPES = [
     "pdf", "docx", "docm", "pptx", "pptm", "xlsx", "xlsm", "odt", "odp", "ods", "epub", "rtf", "html", "htm", "xhtml",
-    "md", "txt", "doc", "ppt", "xls", "xml",
+    "md", "txt", "doc", "ppt", "xls", "xml", "eml", "mbox", "msg", "mhtml", "mht",
 ]  # fmt: skip
 _REFUSED = "documents refused"
 

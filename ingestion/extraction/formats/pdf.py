@@ -23,6 +23,15 @@ from ingestion.extraction.formats.pdf_figures import (
     with_figures,
     without_letterheads,
 )
+from ingestion.extraction.formats.pdf_forms import (
+    XFA_FORM,
+    beside_labels,
+    fields_of,
+    pinned_files,
+    unread_attachments,
+    with_drawn_fields,
+    xfa_blocks,
+)
 from ingestion.extraction.formats.pdf_lines import BOLD, ERRORS, FLAGS, damaged_pdf, open_pdf
 from ingestion.extraction.layout.hyphenation import vocabulary_of
 from ingestion.extraction.layout.letter_spacing import SPACED, with_word_gaps
@@ -78,9 +87,12 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
         pictured: list[int] = []
         figures: list[Figure] = []
         unread: list[int] = []
+        pinned: list[str] = []
         for number in range(1, document.page_count + 1):
             try:
                 page = document[number - 1]
+                page = with_drawn_fields(page) if document.is_form_pdf else page
+                pinned += pinned_files(page)
                 rows = _page_rows(page, number, search, stamps)
                 pages.append(rows)
                 if _needs_ocr(page, rows):
@@ -114,13 +126,14 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
         figures = without_letterheads(figures)
         if ocr is not None and figures:
             figures = _read_figures(document, path, figures, ocr)
-        drafts, whole = within(with_caption_units(_blocks(pages, by_page(figures))), limits.max_characters)
+        form = xfa_blocks(document, path)
+        printed = form or with_caption_units(_blocks(pages, by_page(figures)))
+        drafts, whole = within(printed, limits.max_characters)
         warnings += [] if whole else [too_long(limits.max_characters)]
         text, lines, blocks = assemble(drafts)
         title = choose_title((document.metadata or {}).get("title") or "", text, blocks, path) if blocks else ""
-        warnings += told(run for page in pages for run in page.struck)
-        across = Message("Words across its pages, left out of the text: {words}.", words="; ".join(sorted(stamps)))
-        warnings += [across] if stamps else []
+        warnings += [*told(run for page in pages for run in page.struck), *_told_stamps(stamps)]
+        warnings += (*([XFA_FORM] if form else []), *unread_attachments(document, pinned))
         return ExtractedText(
             text=text,
             pages=document.page_count,
@@ -132,6 +145,11 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
             unread_pages=tuple(sorted({*unread, *missed})),
             warnings=tuple(warnings),
         )
+
+
+def _told_stamps(stamps: Collection[str]) -> list[Message]:
+    words = "; ".join(sorted(stamps))
+    return [Message("Words across its pages, left out of the text: {words}.", words=words)] if stamps else []
 
 
 def _open(path: Path, limits: ExtractionLimits) -> pymupdf.Document:
@@ -184,7 +202,7 @@ def _page_rows(page: pymupdf.Page, number: int, search: LigatureSearch, stamps: 
             unseen += len(_CONTROLS.findall(spelled))
         if text := one_line(spelled):
             lines.append(_printed(text, bbox, spans, index, turn))
-    lines = with_drop_capitals(lines)
+    lines = beside_labels(with_drop_capitals(lines), fields_of(page, turn))
     drawn = [Shape(_turned(one["bbox"], turn), one["stroked"]) for one in blocks if one["type"] == _VECTOR]
     shown = page.rect
     width, height = shown.width, shown.height

@@ -292,3 +292,125 @@ def test_pages_that_a_damaged_file_counts_and_does_not_have_are_no_error_of_ours
     path.write_bytes(b"%PDF-.7\n1 0 obj<</Type/Catalog/Pages 2 0 R/ 8>>2 0 obj<</Type/Page/Count 2/>>>>%%EOF")
     with pytest.raises(Refusal, match="has no text"):
         extract(path, LIMITS, None)
+
+
+def form(path: Path, *, appearance: bool = True) -> Path:
+    """Return a form with two lines to write in, one below its label, and two boxes, one of them ticked."""
+    with drawing(path) as document:
+        page = document.new_page()
+        page.insert_text((72, 90), "Application for a mooring place", fontsize=16)
+        places = {"Name of the boat:": (220, 105, 420, 125), "Remarks:": (72, 149, 420, 190)}
+        page.insert_text((72, 120), "Name of the boat:")
+        page.insert_text((72, 145), "Remarks:")
+        for label, value in {"Name of the boat:": "Kittiwake of Tarn", "Remarks:": "It leaks."}.items():
+            widget = pymupdf.Widget()
+            widget.field_name, widget.field_type, widget.field_value = label, pymupdf.PDF_WIDGET_TYPE_TEXT, value
+            widget.rect = pymupdf.Rect(places[label])
+            page.add_widget(widget)
+        for row, (label, ticked) in enumerate({"Owner": True, "Tenant": False}.items()):
+            page.insert_text((100, 220 + 20 * row), label)
+            widget = pymupdf.Widget()
+            widget.field_name, widget.field_type, widget.field_value = label, pymupdf.PDF_WIDGET_TYPE_CHECKBOX, ticked
+            widget.rect = pymupdf.Rect(72, 208 + 20 * row, 86, 222 + 20 * row)
+            page.add_widget(widget)
+        page.insert_text((72, 280), "The form is handed to the harbour master in person.")
+        for widget in [] if appearance else page.widgets(types=[pymupdf.PDF_WIDGET_TYPE_TEXT]):
+            _, reference = document.xref_get_key(widget.xref, "AP/N")
+            document.update_stream(int(reference.split()[0]), b"/Tx BMC EMC")
+    return path
+
+
+@pytest.mark.parametrize("appearance", [True, False], ids=["drawn", "left to the viewer"])
+def test_the_values_of_a_form_stand_beside_their_labels(tmp_path: Path, appearance: bool) -> None:
+    extracted = extract(form(tmp_path / "form.pdf", appearance=appearance), LIMITS, None)
+    for line in ("Name of the boat: Kittiwake of Tarn", "Remarks: It leaks.", "[x] Owner", "[ ] Tenant"):
+        assert line in extracted.text
+    assert extracted.title == "Application for a mooring place"
+
+
+def xfa(path: Path, packets: list[bytes]) -> Path:
+    with drawing(path) as document:
+        document.new_page().insert_text((72, 90), "Please wait... Your viewer may not be able to display this form.")
+        numbers = []
+        for packet in packets:
+            numbers.append(document.get_new_xref())
+            document.update_object(numbers[-1], "<<>>")
+            document.update_stream(numbers[-1], packet)
+        array = " ".join(f"(packet) {number} 0 R" for number in numbers)
+        document.xref_set_key(document.pdf_catalog(), "AcroForm", f"<< /Fields [] /XFA [{array}] >>")
+    return path
+
+
+TEMPLATE = (
+    b'<template xmlns="http://www.xfa.org/schema/xfa-template/3.3/"><subform>'
+    b"<draw><value><text>Application for a dredging permit</text></value></draw>"
+    b'<draw presence="hidden"><value><text>For the office</text></value></draw>'
+    b'<field name="River"><caption><value><text>River:</text></value></caption></field></subform></template>'
+)
+DATASETS = (
+    b'<xfa:datasets xmlns:xfa="http://www.xfa.org/schema/xfa-data/1.0/"><xfa:data><form1><River>Hollin</River>'
+    b"<Depth>4 m</Depth></form1></xfa:data></xfa:datasets>"
+)
+
+
+def test_a_form_that_no_page_shows_is_read_from_its_template(tmp_path: Path) -> None:
+    extracted = extract(xfa(tmp_path / "form.pdf", [b"<xdp>", TEMPLATE, DATASETS, b"</xdp>"]), LIMITS, None)
+    assert extracted.text == "Application for a dredging permit\n\nRiver: Hollin\n\nDepth: 4 m"
+    assert "XFA" in str(extracted.warnings[0])
+
+
+@pytest.mark.parametrize("packet", [b"no XML", b'<!DOCTYPE a [<!ENTITY b "c">]><xdp>&b;</xdp>', b"<xdp/>"])
+def test_a_form_that_no_page_shows_and_that_cannot_be_read_is_refused_with_the_cure(
+    tmp_path: Path, packet: bytes
+) -> None:
+    with pytest.raises(Refusal, match="XFA form") as caught:
+        extract(xfa(tmp_path / "form.pdf", [packet]), LIMITS, None)
+    assert "print it" in caught.value.help
+
+
+def test_files_in_a_pdf_are_named(tmp_path: Path) -> None:
+    with drawing(path := tmp_path / "report.pdf") as document:
+        page = document.new_page()
+        page.insert_text((72, 90), "The annexes are attached.")
+        document.embfile_add("1", b"x", filename="annex_ä.pdf")
+        page.add_file_annot((500, 90), b"x", "letter.pdf")
+    assert [str(one) for one in extract(path, LIMITS, None).warnings] == [
+        "Attached files, which were not read: annex_ä.pdf, letter.pdf."
+    ]
+
+
+def test_files_in_the_branches_of_a_pdf_are_named(tmp_path: Path) -> None:
+    with drawing(path := tmp_path / "report.pdf") as document:
+        document.new_page().insert_text((72, 90), "The annexes are attached.")
+        branch = "<< /Limits [({0}) ({0})] /Names [({0}) << /Type /Filespec /UF (annex_{0}.pdf) >>] >>"
+        tree = f"<< /Kids [{branch.format('a')} {branch.format('b')}] >>"
+        document.xref_set_key(document.pdf_catalog(), "Names", f"<< /EmbeddedFiles {tree} >>")
+    assert "annex_a.pdf, annex_b.pdf" in str(extract(path, LIMITS, None).warnings[0])
+
+
+def test_a_portfolio_is_called_one(tmp_path: Path) -> None:
+    with drawing(path := tmp_path / "folder.pdf") as document:
+        document.new_page().insert_text((72, 90), "Open this portfolio in another program.")
+        document.embfile_add("plan.pdf", b"x", filename="plan.pdf")
+        document.xref_set_key(document.pdf_catalog(), "Collection", "<< /Type /Collection >>")
+    said = " ".join(map(str, extract(path, LIMITS, None).warnings))
+    assert "portfolio" in said
+    assert "plan.pdf" in said
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "<< /EmbeddedFiles << /Names [(a) 1 0 R (b) null (c) 99999 0 R] >> >>",
+        "<< /EmbeddedFiles 3 >>",
+        f"<< /EmbeddedFiles << /Names [{' '.join(f'(f{at}) << /UF (f.pdf) >>' for at in range(20_000))}] >> >>",
+    ],
+    ids=["damaged", "none", "many"],
+)
+def test_names_of_files_made_to_break_the_reader_do_not_hold_it_up(tmp_path: Path, names: str) -> None:
+    with drawing(path := tmp_path / "report.pdf") as document:
+        document.new_page().insert_text((72, 90), "The annexes are attached.")
+        document.xref_set_key(document.pdf_catalog(), "Names", names)
+    extracted = extract(path, LIMITS, None)
+    assert extracted.text == "The annexes are attached."
+    assert len(str(extracted.warnings)) < 1_000

@@ -1,0 +1,1 @@
+"""E-mail: messages, mailboxes, web archives and the files of Outlook."""
