@@ -18,8 +18,8 @@ from lxml import etree
 
 from ingestion.extraction.file_type import OLE, is_locked
 from ingestion.extraction.formats.refusals import damaged
-from ingestion.extraction.formats.xlsx import shown
 from ingestion.extraction.formats.zip_container import Element, Package, open_package
+from ingestion.extraction.number_format import general
 from ingestion.file_reading import ExtractionLimits
 from ingestion.spreadsheets.row import Row
 from ingestion.types.outcome import Refusal
@@ -224,7 +224,7 @@ def _rows(name: str, rows: Iterator[tuple[object, ...]], marks: _Marks) -> Itera
         width = next((end for end in range(len(values), 0, -1) if values[end - 1] is not None), 0)
         if not here and not width:
             continue
-        cells = [unescape(value) if isinstance(value, str) else shown(value) for value in values[:width]]
+        cells = [unescape(value) if isinstance(value, str) else general(value) for value in values[:width]]
         cells += [""] * (max(here, default=-1) + 1 - len(cells))
         links = {column: marks.links[number, column] for column in here if (number, column) in marks.links}
         unsaved = tuple(sorted(column for column in here if (number, column) in marks.unsaved))
