@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ingestion.extraction.assemble import assemble, too_long, within
 from ingestion.extraction.file_type import CONVERTED, MEDIA_TYPES, Format, detect
+from ingestion.extraction.formats.delimited import extract_delimited
 from ingestion.extraction.formats.docx import extract_docx
 from ingestion.extraction.formats.epub import extract_epub
 from ingestion.extraction.formats.html import extract_html
@@ -31,6 +32,7 @@ _PACKED = {
     "xlsx": extract_xlsx,
     "odt": extract_odt,
     "epub": extract_epub,
+    "csv": extract_delimited,
 }
 # Raised when the same file comes to be read or described in another way, so that it is read again.
 EXTRACTION_VERSION = "9"

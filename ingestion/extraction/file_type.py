@@ -16,7 +16,22 @@ from ingestion.types.outcome import Refusal
 from ingestion.web.links import suffix_of
 
 Format = Literal[
-    "pdf", "docx", "pptx", "xlsx", "odt", "epub", "rtf", "doc", "ppt", "xls", "odp", "ods", "html", "markdown", "text"
+    "pdf",
+    "docx",
+    "pptx",
+    "xlsx",
+    "odt",
+    "epub",
+    "rtf",
+    "doc",
+    "ppt",
+    "xls",
+    "odp",
+    "ods",
+    "html",
+    "markdown",
+    "text",
+    "csv",
 ]
 _OPEN_XML, _OPEN_DOCUMENT = "application/vnd.openxmlformats-officedocument", "application/vnd.oasis.opendocument"
 _DOCX_PARTS = ("wordprocessingml.document", "wordprocessingml.template", "ms-word.document.macroEnabled")
@@ -78,6 +93,7 @@ FILE_TYPES = (
     FileType("html", "HTML", "text/html", ("html", "htm", "xhtml")),
     FileType("markdown", "Markdown", "text/markdown", ("md", "markdown")),
     FileType("text", "plain text", "text/plain", ("txt",)),
+    FileType("csv", "CSV", "text/csv", ("csv", "tsv", "tab")),
     FileType("doc", "DOC", "application/msword", ("doc", "dot"), ("WordDocument",), "docx"),
     FileType("ppt", "PPT", "application/vnd.ms-powerpoint", ("ppt", "pps", "pot"), ("PowerPoint Document",), "pptx"),
     FileType("xls", "XLS", "application/vnd.ms-excel", ("xls", "xlt"), ("Workbook", "Book"), "xlsx"),
@@ -88,8 +104,8 @@ MEDIA_TYPES: dict[Format, str] = {one.format: one.media_type for one in FILE_TYP
 CONVERTED: dict[Format, Format] = {one.format: one.converted for one in FILE_TYPES if one.converted}
 _READABLE = ", ".join(one.label for one in FILE_TYPES if not one.converted)
 _READABLE_WITH_OFFICE = ", ".join(one.label for one in FILE_TYPES if one.converted)
-# What a dialog offers for uploading; a table of values is read as plain text.
-UPLOAD_SUFFIXES = (*(suffix for one in FILE_TYPES for suffix in one.suffixes), "csv")
+# What a dialog offers for uploading.
+UPLOAD_SUFFIXES = tuple(suffix for one in FILE_TYPES for suffix in one.suffixes)
 
 _SUFFIXES: dict[str, Format] = {f".{suffix}": one.format for one in FILE_TYPES for suffix in one.suffixes}
 
@@ -101,8 +117,8 @@ def detect(path: Path) -> Format:
     """
     named = _SUFFIXES.get(path.suffix.lower())
     found = _by_content(path, _head(path), named)
-    # Word itself saves RTF under .doc when asked to write for older programs.
-    if named is not None and named != found and (named, found) != ("doc", "rtf"):
+    # Word itself saves RTF under .doc when asked to write for older programs, and portals give anything as .csv.
+    if named not in (None, "csv", found) and (named, found) != ("doc", "rtf"):
         raise Refusal(
             "mislabelled",
             "{file} is named as {named} but its content is {found}.",
@@ -138,13 +154,13 @@ def _by_content(path: Path, head: bytes, named: Format | None) -> Format:
 
 def _text_format(head: bytes, named: Format | None) -> Format:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return named if named in ("html", "markdown") else "text"
+        return named if named in ("html", "markdown", "csv") else "text"
     if named in ("markdown", "text"):
         return named
     start = head.removeprefix(codecs.BOM_UTF8).lstrip().lower()
     if start.startswith(_HTML_STARTS) or (start.startswith(b"<") and (b"<html" in start or named == "html")):
         return "html"
-    return "text"
+    return "csv" if named == "csv" else "text"
 
 
 def _is_binary(head: bytes) -> bool:

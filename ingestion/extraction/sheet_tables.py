@@ -6,9 +6,9 @@ the table above it. A text alone is a caption or a note, and no row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
 
 from ingestion.extraction.assemble import DraftBlock, paragraph
 from ingestion.extraction.table_grid import (
@@ -26,12 +26,18 @@ from ingestion.extraction.table_text import table_block
 from ingestion.patterns import load_patterns
 
 _NOTE = load_patterns("sheets")["note"]
+# In a table's text each row has the names of its columns, which make it longer than its cells.
+NAMED_AGAIN = 3
 # A text alone below a table is a note if it is longer or ends as a sentence.
 _LONGEST_LABEL = 60
 # More texts below each other are a list.
 _MOST_LINES = 12
 _MOST_NOTES = 30
 _FEWEST_KEYS = 3
+_MOST_NAMES = 3
+_LATEST_HEADER = 6
+# Tables beside each other, parts within parts, and parts before one that it may go on from.
+_MOST_SIDES, _DEEPEST, _NEAR = 50, 20, 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,53 +47,71 @@ class _Region:
     rows: tuple[GridRow, ...]
     left: int
 
-    @property
-    def right(self) -> int:
-        """The column behind the last."""
-        return self.left + len(self.rows[0])
-
 
 @dataclass(slots=True)
 class _Table:
-    """A table as far as it was read, and the texts below it that may name its next rows."""
+    """A table with the columns that it begins and ends at; `rows` go on from those of its `grid`."""
 
-    region: _Region
     grid: TableGrid
+    left: int
+    rows: list[GridRow]
     noted: bool = False
 
+    def whole(self) -> TableGrid:
+        """Return the table with all its rows."""
+        return replace(self.grid, grid=tuple(self.rows))
 
-def sheet_blocks(rows: Sequence[Sequence[GridCell]], page: int = 1) -> Iterator[DraftBlock]:
-    """Yield the tables of a sheet, each with its caption before and its notes behind it."""
+
+def sheet_blocks(rows: Sequence[Sequence[GridCell]], page: int = 1, *, named: bool = False) -> Iterator[DraftBlock]:
+    """Yield the tables of a sheet, each with its caption before and its notes behind it.
+
+    With `named`, the first row names the columns of the first table also where it holds words alone.
+    """
     left_out = tuple(run for row in rows for cell in row for run in cell.left_out)
     laid: list[_Table | GridRow] = []
     for region in _regions(grid_of(rows), 0):
-        _lay(region, laid)
-    for is_text, parts in groupby(laid, key=lambda part: not isinstance(part, _Table)):
-        given = list(parts)
-        if is_text and len(given) > _MOST_LINES:
-            yield table_block(table_of_grid(row for row in given if isinstance(row, tuple)), page)
-            continue
-        for part in given:
-            text = " ".join(texts_of(part)) if isinstance(part, tuple) else ""
-            yield paragraph(text, page) if isinstance(part, tuple) else table_block(part.grid, page)
+        _lay(region, laid, named and not any(isinstance(part, _Table) for part in laid[-_NEAR:]))
+    for _, parts in groupby(laid, key=type):
+        yield from _blocks(list(parts), page)
     if left_out:
         yield DraftBlock(page, "table", (), left_out=left_out)
 
 
-def _regions(grid: Sequence[GridRow], left: int) -> Iterator[_Region]:
+def _blocks(parts: Sequence[_Table | GridRow], page: int) -> Iterator[DraftBlock]:
+    texts = [part for part in parts if isinstance(part, tuple)]
+    if len(texts) > _MOST_LINES:
+        yield table_block(table_of_grid(texts), page)
+        return
+    for part in parts:
+        yield table_block(part.whole(), page) if isinstance(part, _Table) else paragraph(" ".join(texts_of(part)), page)
+
+
+def rows_within(rows: Iterable[list[GridCell]], most: int) -> tuple[list[list[GridCell]], int, bool]:
+    """Return the first rows that fit in `most` characters, what is left of them, and whether all fit.
+
+    An empty cell costs as much as a character.
+    """
+    kept: list[list[GridCell]] = []
+    for row in rows:
+        cost = sum(len(cell.text) + 1 for cell in row)
+        if cost > most:
+            return kept, most, False
+        most -= cost
+        kept.append(row)
+    return kept, most, True
+
+
+def _regions(grid: Sequence[GridRow], left: int, depth: int = 0) -> Iterator[_Region]:
     """Yield the parts of a grid, cut at blank rows, then at blank columns, as long as there are any."""
     bands = [tuple(rows) for says, rows in groupby(grid, key=_says) if says]
-    if len(bands) > 1:
-        for band in bands:
-            yield from _regions(band, left)
-    elif bands:
-        sides = _sides(bands[0])
-        if len(sides) > 1:
-            for first, last in sides:
-                yield from _regions([row[first:last] for row in bands[0]], left + first)
-        else:
+    for band in bands:
+        sides = _sides(band) if depth < _DEEPEST else [(0, len(band[0]))]
+        if len(sides) == 1:
             [(first, last)] = sides
-            yield _Region(tuple(row[first:last] for row in bands[0]), left + first)
+            yield _Region(tuple(row[first:last] for row in band), left + first)
+            continue
+        for first, last in sides:
+            yield from _regions([row[first:last] for row in band], left + first, depth + 1)
 
 
 def _says(row: GridRow) -> bool:
@@ -95,35 +119,26 @@ def _says(row: GridRow) -> bool:
 
 
 def _is_alone(row: GridRow) -> bool:
-    return len(texts_of(row)) == 1
+    cells = [cell for cell in row if cell.text]
+    return bool(cells) and all(cell is cells[0] for cell in cells)
 
 
 def _sides(band: Sequence[GridRow]) -> list[tuple[int, int]]:
     """Return the first column of each table in a band of rows, and the one behind its last."""
-    used: set[int] = set()
     # A caption may go over the blank column between two tables.
     rows = [row for row in band if not _is_alone(row)] or band
-    for row in rows:
-        used.update(at for at, cell in enumerate(row) if cell.text)
-    filled = sorted(used)
-    sides = [(filled[0], filled[0] + 1)]
-    for at in filled[1:]:
-        if at == sides[-1][1]:
-            sides[-1] = sides[-1][0], at + 1
-        else:
-            sides.append((at, at + 1))
-    parted = sides[:1]
-    for first, last in sides[1:]:
-        before = [row[slice(*parted[-1])] for row in rows]
-        if _stands_alone(before, [row[first:last] for row in rows]):
-            parted.append((first, last))
-        else:
-            parted[-1] = parted[-1][0], last
+    used = {at for row in rows for at, cell in enumerate(row) if cell.text}
+    runs = [[at for _, at in run] for _, run in groupby(enumerate(sorted(used)), key=lambda pair: pair[1] - pair[0])]
     # Texts alone may be further left or right than the tables.
-    alone = [at for row in band for at, cell in enumerate(row) if cell.text]
-    parted[0] = min(parted[0][0], *alone), parted[0][1]
-    parted[-1] = parted[-1][0], max(parted[-1][1], max(alone) + 1)
-    return parted
+    for row in band if len(rows) < len(band) else ():
+        used.update(at for at, cell in enumerate(row) if cell.text)
+    first, last = min(used), max(used) + 1
+    starts = [first]
+    for before, run in pairwise(runs if len(runs) < _MOST_SIDES else ()):
+        sides = [row[starts[-1] : before[-1] + 1] for row in rows], [row[run[0] : run[-1] + 1] for row in rows]
+        if _stands_alone(*sides):
+            starts.append(run[0])
+    return list(zip(starts, [*starts[1:], last], strict=True))
 
 
 def _stands_alone(left: Sequence[GridRow], right: Sequence[GridRow]) -> bool:
@@ -152,62 +167,84 @@ def _stands_alone(left: Sequence[GridRow], right: Sequence[GridRow]) -> bool:
     return len(set(labels)) == len(labels) and all(labels)
 
 
-def _lay(region: _Region, laid: list[_Table | GridRow]) -> None:
+def _lay(region: _Region, laid: list[_Table | GridRow], named: bool) -> None:
     """Add a region to what is laid: as texts, as a table, or as more rows of the table above it."""
     if all(map(_is_alone, region.rows)):
-        laid.extend(region.rows)
-        above = _above(laid)
+        above = next((part for part in laid[: -_NEAR - 1 : -1] if isinstance(part, _Table)), None)
         if above is not None and any(map(_is_note, region.rows)):
             above.noted = True
+        laid.extend(region.rows)
         return
     for part in _parted(region):
         rows, notes = _without_notes(part.rows)
         if rows:
-            _lay_table(_Region(rows, part.left), laid)
+            _lay_table(_Region(rows, part.left), laid, named)
         laid.extend(notes)
 
 
-def _above(laid: Sequence[_Table | GridRow]) -> _Table | None:
-    return next((part for part in reversed(laid) if isinstance(part, _Table)), None)
-
-
-def _lay_table(region: _Region, laid: list[_Table | GridRow]) -> None:
-    grid = table_of_grid(region.rows)
-    for at in range(len(laid) - 1, -1, -1):
+def _lay_table(region: _Region, laid: list[_Table | GridRow], named: bool) -> None:
+    grid = table_of_grid(_spread(region.rows))
+    if named and not grid.headers and _names_all(region.rows):
+        grid = replace(grid, above=0, headers=1)
+    for at in range(len(laid) - 1, max(-1, len(laid) - 1 - _NEAR), -1):
         above = laid[at]
-        if not isinstance(above, _Table):
-            continue
-        joined = _joined(above, region, grid)
-        if joined is None:
-            # Tables beside each other go on below each other.
-            if above.region.left == region.left:
+        # Tables beside each other go on below each other.
+        if isinstance(above, _Table) and above.left <= region.left:
+            if (rows := _more_rows(above, region, grid)) is not None:
+                _join(above, rows, laid, at)
+                return
+            if above.left == region.left:
                 break
+    laid.append(_Table(grid, region.left, list(grid.grid)))
+
+
+def _spread(rows: tuple[GridRow, ...]) -> tuple[GridRow, ...]:
+    """Return the rows with a name that is above several columns, and written above the first, in all of them."""
+    for at, (row, below) in enumerate(pairwise(rows[:_LATEST_HEADER])):
+        filled = [place for place, cell in enumerate(row) if cell.text]
+        names = [cell.text for cell in below[filled[0] :]]
+        if not all(names) or len(filled) == len(row) or filled == [0]:
             continue
-        between = [row for row in laid[at + 1 :] if isinstance(row, tuple)]
-        if len(between) < len(laid) - at - 1 or above.noted or any(map(_is_note, between)):
-            laid.append(_Table(joined.region, continued(above.grid, joined.grid) or grid))
-        else:
-            rows = (*above.region.rows, *(_padded(row, 0, len(joined.region.rows[0])) for row in between))
-            whole = _Region((*rows, *joined.region.rows), above.region.left)
-            del laid[at + 1 :]
-            laid[at] = _Table(whole, table_of_grid(whole.rows))
-        return
-    laid.append(_Table(region, grid))
+        if any(is_figure(name) and not is_year(name) for name in (*names, *texts_of(row))):
+            continue
+        if len(set(names)) < len(names) or (not row[0].text and below[0].text and len(filled) > 1):
+            ends = [*filled[1:], len(row)]
+            wide = (row[place] for place, end in zip(filled, ends, strict=True) for _ in range(place, end))
+            return (*rows[:at], (*row[: filled[0]], *wide), *rows[at + 1 :])
+    return rows
 
 
-def _joined(above: _Table, region: _Region, grid: TableGrid) -> _Table | None:
-    """Return the rows of a region as more rows of the table above it; None if they are none."""
-    if region.left < above.region.left or region.right > above.region.right:
+def _names_all(rows: Sequence[GridRow]) -> bool:
+    """Return whether the first row of a table of words has a name for each of three columns or more."""
+    names = texts_of(rows[0])
+    different = len(set(names)) == len(names) == len(rows[0]) > 2
+    return different and len(rows) > 1 and not any(is_figure(name) or _is_long(name) for name in names)
+
+
+def _more_rows(above: _Table, region: _Region, grid: TableGrid) -> tuple[GridRow, ...] | None:
+    """Return the rows of a region in the columns of the table above it; None if they are no rows of it."""
+    before, width = region.left - above.left, len(above.rows[0])
+    if before + len(region.rows[0]) > width:
         return None
-    before = region.left - above.region.left
-    rows = tuple(_padded(row, before, len(above.region.rows[0])) for row in region.rows)
-    padded = _Table(_Region(rows, above.region.left), TableGrid(rows))
-    if not above.grid.body:
-        # Names with a blank row below them.
-        return padded if not grid.headers else None
     if grid.headers and not _repeats(grid, above.grid):
         return None
-    return padded if _are_alike(above.grid.body, rows) else None
+    rows = tuple(_padded(row, before, width) for row in region.rows)
+    return rows if _are_alike(above.grid.body, rows) else None
+
+
+def _join(above: _Table, rows: tuple[GridRow, ...], laid: list[_Table | GridRow], at: int) -> None:
+    """Add rows to the table at a place of what is laid, with the texts between them, which name groups of rows."""
+    between = [row for row in laid[at + 1 :] if isinstance(row, tuple)]
+    if above.noted or len(between) < len(laid) - at - 1 or any(map(_is_note, between)):
+        part = TableGrid(rows)
+        whole = continued(above.grid, part) or part
+        laid.append(_Table(whole, above.left, list(whole.grid)))
+        return
+    names_alone = not above.grid.headers and len(above.rows) <= _MOST_NAMES
+    above.rows += [*(_padded(row, 0, len(rows[0])) for row in between), *rows]
+    # Names may have a blank row below them.
+    above.grid = table_of_grid(above.rows) if names_alone else above.grid
+    del laid[at + 1 :]
 
 
 def _repeats(grid: TableGrid, above: TableGrid) -> bool:
@@ -285,9 +322,11 @@ def _begins_table(rows: Sequence[GridRow], at: int, names: Sequence[str]) -> boo
     above columns of another kind or number, or written with capitals as those before them.
     """
     row = rows[at]
-    texts = texts_of(row)
     # Most rows have a figure, which is soon seen.
-    if len(texts) < 2 or any(text[0].isdigit() for text in texts) or not row[0].text or texts == names:
+    if not row[0].text or any(cell.text[:1].isdigit() for cell in row):
+        return False
+    texts = texts_of(row)
+    if len(texts) < 2 or texts == names:
         return False
     if len(set(texts)) < len(texts) or any(map(is_figure, texts)) or any(map(_is_long, texts)):
         return False

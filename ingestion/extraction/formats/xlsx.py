@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -16,14 +16,12 @@ from ingestion.extraction.formats.sheet_marks import Place, SheetMarks, compute,
 from ingestion.extraction.formats.zip_container import UNPACKING_ERRORS, open_package
 from ingestion.extraction.number_format import format_value, general
 from ingestion.extraction.runs import Look, Run, left_out, standing
-from ingestion.extraction.sheet_tables import sheet_blocks
+from ingestion.extraction.sheet_tables import NAMED_AGAIN, rows_within, sheet_blocks
 from ingestion.extraction.table_grid import GridCell
 from ingestion.file_reading import ExtractionLimits
 from rag_engine.messages import Message
 
 _SHIFTS = {"superscript": Look.RAISED, "subscript": Look.LOWERED}
-# In a table's text each row has the names of its columns.
-_NAMED_AGAIN = 3
 _EMPTY = GridCell("")
 
 
@@ -37,7 +35,7 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
 
     blocks: list[DraftBlock] = []
     notes: list[Message] = []
-    left = limits.max_characters // _NAMED_AGAIN
+    left = limits.max_characters // NAMED_AGAIN
     with open_package(path, limits) as package, warnings.catch_warnings(), _rich_text():
         # openpyxl warns of styles and extensions it drops; none of them holds text.
         warnings.simplefilter("ignore")
@@ -51,9 +49,8 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
                 hidden = sheet.sheet_state != "visible"
                 blocks.append(paragraph([Run(sheet.title, Look.HIDDEN if hidden else Look.PLAIN)], number, "heading"))
                 read = _rows(sheet, marks[sheet.title], computed.get(sheet.title, {}), hidden=hidden)
-                rows, cut = _fitting(read, left)
-                left -= sum(map(_characters, rows))
-                if cut:
+                rows, left, whole = rows_within(read, left)
+                if not whole:
                     notes.append(
                         Message(
                             "Sheet “{sheet}” was read as far as row {row:,}; split it to have the rest.",
@@ -97,22 +94,6 @@ def _rich_text() -> Iterator[None]:
         yield
     finally:
         _read_only.WorkSheetParser = WorkSheetParser  # type: ignore[attr-defined]
-
-
-def _fitting(rows: Iterable[list[GridCell]], most: int) -> tuple[list[list[GridCell]], bool]:
-    """Return the first rows that fit in `most` characters, and whether all fit."""
-    kept: list[list[GridCell]] = []
-    for row in rows:
-        most -= _characters(row)
-        if most < 0:
-            return kept, True
-        kept.append(row)
-    return kept, False
-
-
-def _characters(row: Sequence[GridCell]) -> int:
-    """Return the characters of a row; an empty cell costs as much as one."""
-    return sum(len(cell.text) + 1 for cell in row)
 
 
 def _rows(sheet: Any, marks: SheetMarks, computed: Mapping[Place, str], *, hidden: bool) -> Iterator[list[GridCell]]:
