@@ -28,6 +28,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
+# A number with at least one digit before the point and all places after it; places are single characters.
+_PLAIN = re.compile(r"(?P<before>\0*)(?P<whole>0|#,##0)(?P<decimals>\.0+)?(?P<after>\0*)")
 _LONGEST_CODE = 255
 _TESTS: dict[str, Callable[[float, float], bool]] = {
     "<": float.__lt__, "<=": float.__le__, ">": float.__gt__, ">=": float.__ge__, "=": float.__eq__, "<>": float.__ne__,
@@ -42,6 +44,17 @@ class _Token:
 
 
 @dataclass(frozen=True, slots=True)
+class _Plain:
+    """A section that Python's own formatting can write: literals around one number like 0, #,##0.00 or 0.0%."""
+
+    before: str
+    code: str
+    after: str
+    unit: Decimal
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Section:
     """One of the up to four parts of a code, with its condition and the country of its names."""
 
@@ -49,6 +62,7 @@ class _Section:
     condition: str = ""
     limit: float = 0.0
     country: str = ""
+    plain: _Plain | None = None
 
     def has(self, *kinds: str) -> bool:
         """Return whether it has a token of these kinds."""
@@ -116,7 +130,22 @@ def _section(found: Sequence[re.Match[str]]) -> _Section:
     country = next((one["country"] for one in found if one["country"]), "")
     limit = float(condition["limit"]) if condition and condition["limit"].count(".") < 2 else 0.0
     tokens = tuple(token for one in found if (token := _token(one)).kind != "bracket")
-    return _Section(tokens, condition["condition"] if condition else "", limit, country)
+    return _Section(tokens, condition["condition"] if condition else "", limit, country, _plain(tokens))
+
+
+def _plain(tokens: Sequence[_Token]) -> _Plain | None:
+    """Return how Python writes the numbers of a section; None if it has more than literals around one number."""
+    written = "".join("\0" if token.kind in ("literal", "percent") else token.text for token in tokens)
+    found = _PLAIN.fullmatch(written)
+    if not found or any(token.kind in ("date", "elapsed", "text", "general") for token in tokens):
+        return None
+    before, after = (
+        "".join(token.text for token in tokens[slice(*found.span(group))]) for group in ("before", "after")
+    )
+    decimals = len(found["decimals"] or ".") - 1
+    code = f"{',' if ',' in found['whole'] else ''}.{decimals}f"
+    times = 100 ** sum(token.kind == "percent" for token in tokens)
+    return _Plain(before, code, after, Decimal(1).scaleb(-decimals), times)
 
 
 def _token(found: re.Match[str]) -> _Token:
@@ -142,7 +171,11 @@ def _number(number: float, value: int | float, sections: Sequence[_Section]) -> 
     if not section.has("digit"):
         general_text = general(abs(value) if not signed else value)
         return _joined(section, general_text)
-    shown = _fraction(number, section) if section.has("slash") else _decimal(number, section)
+    try:
+        shown = _fraction(number, section) if section.has("slash") else _decimal(number, section)
+    except ArithmeticError:
+        # Beyond the digits that anybody would read.
+        return general(value)
     minus = "-" if signed and number < 0 and any(digit in shown for digit in "123456789") else ""
     return f"{minus}{' '.join(shown.split())}"
 
@@ -169,6 +202,9 @@ def _joined(section: _Section, text: str) -> str:
 
 def _decimal(number: float, section: _Section) -> str:
     """Return a number, without a sign, in the places for digits of a section."""
+    if plain := section.plain:
+        exact = (abs(Decimal(repr(number))) * plain.times).quantize(plain.unit, ROUND_HALF_UP)
+        return f"{plain.before}{exact:{plain.code}}{plain.after}"
     tokens = section.tokens
     point = next((at for at, token in enumerate(tokens) if token.kind == "point"), len(tokens))
     power = next((at for at, token in enumerate(tokens) if token.kind == "exponent"), len(tokens))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from itertools import compress, groupby, pairwise
 
 from ingestion.extraction.assemble import DraftBlock, paragraph
 from ingestion.extraction.table_grid import (
@@ -33,8 +33,9 @@ _LONGEST_LABEL = 60
 # More texts below each other are a list.
 _MOST_LINES = 12
 _MOST_NOTES = 30
-_FEWEST_KEYS = 3
+_FEWEST_KEYS = 2
 _MOST_NAMES = 3
+_TELLING = 500
 _LATEST_HEADER = 6
 # Tables beside each other, parts within parts, and parts before one that it may go on from.
 _MOST_SIDES, _DEEPEST, _NEAR = 50, 20, 50
@@ -42,18 +43,18 @@ _MOST_SIDES, _DEEPEST, _NEAR = 50, 20, 50
 
 @dataclass(frozen=True, slots=True)
 class _Region:
-    """Rows without a blank row or column between them, and the column where they begin."""
+    """Rows without a blank row or column between them, and the columns of the sheet that they have."""
 
     rows: tuple[GridRow, ...]
-    left: int
+    columns: tuple[int, ...]
 
 
 @dataclass(slots=True)
 class _Table:
-    """A table with the columns that it begins and ends at; `rows` go on from those of its `grid`."""
+    """A table with its columns of the sheet; its `rows` go on from those of its `grid`."""
 
     grid: TableGrid
-    left: int
+    columns: tuple[int, ...]
     rows: list[GridRow]
     noted: bool = False
 
@@ -69,7 +70,8 @@ def sheet_blocks(rows: Sequence[Sequence[GridCell]], page: int = 1, *, named: bo
     """
     left_out = tuple(run for row in rows for cell in row for run in cell.left_out)
     laid: list[_Table | GridRow] = []
-    for region in _regions(grid_of(rows), 0):
+    grid = grid_of(rows)
+    for region in _regions(_shown(grid) if left_out else grid):
         _lay(region, laid, named and not any(isinstance(part, _Table) for part in laid[-_NEAR:]))
     for _, parts in groupby(laid, key=type):
         yield from _blocks(list(parts), page)
@@ -77,10 +79,15 @@ def sheet_blocks(rows: Sequence[Sequence[GridCell]], page: int = 1, *, named: bo
         yield DraftBlock(page, "table", (), left_out=left_out)
 
 
+def _table(rows: Sequence[GridRow]) -> TableGrid:
+    """Return the table of rows that all say something; its first rows tell whether it has names."""
+    return replace(table_of_grid(rows[:_TELLING]), grid=tuple(rows))
+
+
 def _blocks(parts: Sequence[_Table | GridRow], page: int) -> Iterator[DraftBlock]:
     texts = [part for part in parts if isinstance(part, tuple)]
     if len(texts) > _MOST_LINES:
-        yield table_block(table_of_grid(texts), page)
+        yield table_block(_table(texts), page)
         return
     for part in parts:
         yield table_block(part.whole(), page) if isinstance(part, _Table) else paragraph(" ".join(texts_of(part)), page)
@@ -101,17 +108,28 @@ def rows_within(rows: Iterable[list[GridCell]], most: int) -> tuple[list[list[Gr
     return kept, most, True
 
 
-def _regions(grid: Sequence[GridRow], left: int, depth: int = 0) -> Iterator[_Region]:
+def _shown(grid: Sequence[GridRow]) -> list[GridRow]:
+    """Return a grid without the rows and columns that hold words left out alone; they part nothing."""
+    rows = [row for row in grid if _says(row) or not any(cell.left_out for cell in row)]
+    columns = zip(*rows, strict=True)
+    stay = [any(cell.text for cell in column) or not any(cell.left_out for cell in column) for column in columns]
+    return [tuple(compress(row, stay)) for row in rows]
+
+
+def _regions(grid: Sequence[GridRow], columns: Sequence[int] = (), depth: int = 0) -> Iterator[_Region]:
     """Yield the parts of a grid, cut at blank rows, then at blank columns, as long as there are any."""
-    bands = [tuple(rows) for says, rows in groupby(grid, key=_says) if says]
-    for band in bands:
-        sides = _sides(band) if depth < _DEEPEST else [(0, len(band[0]))]
-        if len(sides) == 1:
-            [(first, last)] = sides
-            yield _Region(tuple(row[first:last] for row in band), left + first)
+    for says, band in groupby(grid, key=_says):
+        if not says:
             continue
-        for first, last in sides:
-            yield from _regions([row[first:last] for row in band], left + first, depth + 1)
+        rows = list(band)
+        sides = _sides(rows) if depth < _DEEPEST else [range(len(rows[0]))]
+        for side in sides:
+            places = tuple(columns[at] for at in side) if columns else tuple(side)
+            part = [tuple(row[at] for at in side) for row in rows] if len(side) < len(rows[0]) else rows
+            if len(sides) > 1:
+                yield from _regions(part, places, depth + 1)
+            else:
+                yield _Region(tuple(part), places)
 
 
 def _says(row: GridRow) -> bool:
@@ -123,8 +141,8 @@ def _is_alone(row: GridRow) -> bool:
     return bool(cells) and all(cell is cells[0] for cell in cells)
 
 
-def _sides(band: Sequence[GridRow]) -> list[tuple[int, int]]:
-    """Return the first column of each table in a band of rows, and the one behind its last."""
+def _sides(band: Sequence[GridRow]) -> list[Sequence[int]]:
+    """Return the columns of each table in a band of rows, without those that are blank."""
     # A caption may go over the blank column between two tables.
     rows = [row for row in band if not _is_alone(row)] or band
     used = {at for row in rows for at, cell in enumerate(row) if cell.text}
@@ -132,13 +150,15 @@ def _sides(band: Sequence[GridRow]) -> list[tuple[int, int]]:
     # Texts alone may be further left or right than the tables.
     for row in band if len(rows) < len(band) else ():
         used.update(at for at, cell in enumerate(row) if cell.text)
-    first, last = min(used), max(used) + 1
-    starts = [first]
-    for before, run in pairwise(runs if len(runs) < _MOST_SIDES else ()):
-        sides = [row[starts[-1] : before[-1] + 1] for row in rows], [row[run[0] : run[-1] + 1] for row in rows]
-        if _stands_alone(*sides):
-            starts.append(run[0])
-    return list(zip(starts, [*starts[1:], last], strict=True))
+    sides = [runs[0]]
+    for run in runs[1:]:
+        parts = ([tuple(row[at] for at in side) for row in rows] for side in (sides[-1], run))
+        if len(runs) < _MOST_SIDES and _stands_alone(*parts):
+            sides.append(run)
+        else:
+            sides[-1] = [*sides[-1], *run]
+    ends = [*(side[0] for side in sides[1:]), max(used) + 1]
+    return [[at for at in sorted(used) if begin <= at < end] for begin, end in zip([0, *ends], ends, strict=False)]
 
 
 def _stands_alone(left: Sequence[GridRow], right: Sequence[GridRow]) -> bool:
@@ -178,24 +198,24 @@ def _lay(region: _Region, laid: list[_Table | GridRow], named: bool) -> None:
     for part in _parted(region):
         rows, notes = _without_notes(part.rows)
         if rows:
-            _lay_table(_Region(rows, part.left), laid, named)
+            _lay_table(_Region(rows, part.columns), laid, named)
         laid.extend(notes)
 
 
 def _lay_table(region: _Region, laid: list[_Table | GridRow], named: bool) -> None:
-    grid = table_of_grid(_spread(region.rows))
+    grid = _table(_spread(region.rows))
     if named and not grid.headers and _names_all(region.rows):
         grid = replace(grid, above=0, headers=1)
     for at in range(len(laid) - 1, max(-1, len(laid) - 1 - _NEAR), -1):
         above = laid[at]
         # Tables beside each other go on below each other.
-        if isinstance(above, _Table) and above.left <= region.left:
+        if isinstance(above, _Table):
             if (rows := _more_rows(above, region, grid)) is not None:
                 _join(above, rows, laid, at)
                 return
-            if above.left == region.left:
+            if above.columns[0] == region.columns[0]:
                 break
-    laid.append(_Table(grid, region.left, list(grid.grid)))
+    laid.append(_Table(grid, region.columns, list(grid.grid)))
 
 
 def _spread(rows: tuple[GridRow, ...]) -> tuple[GridRow, ...]:
@@ -223,13 +243,10 @@ def _names_all(rows: Sequence[GridRow]) -> bool:
 
 def _more_rows(above: _Table, region: _Region, grid: TableGrid) -> tuple[GridRow, ...] | None:
     """Return the rows of a region in the columns of the table above it; None if they are no rows of it."""
-    before, width = region.left - above.left, len(above.rows[0])
-    if before + len(region.rows[0]) > width:
+    if not set(region.columns) <= set(above.columns) or (grid.headers and not _repeats(grid, above.grid)):
         return None
-    if grid.headers and not _repeats(grid, above.grid):
-        return None
-    rows = tuple(_padded(row, before, width) for row in region.rows)
-    return rows if _are_alike(above.grid.body, rows) else None
+    rows = tuple(_padded(row, region.columns, above.columns) for row in region.rows)
+    return rows if _are_alike(above.grid.body[:_TELLING], rows[:_TELLING]) else None
 
 
 def _join(above: _Table, rows: tuple[GridRow, ...], laid: list[_Table | GridRow], at: int) -> None:
@@ -238,12 +255,12 @@ def _join(above: _Table, rows: tuple[GridRow, ...], laid: list[_Table | GridRow]
     if above.noted or len(between) < len(laid) - at - 1 or any(map(_is_note, between)):
         part = TableGrid(rows)
         whole = continued(above.grid, part) or part
-        laid.append(_Table(whole, above.left, list(whole.grid)))
+        laid.append(_Table(whole, above.columns, list(whole.grid)))
         return
     names_alone = not above.grid.headers and len(above.rows) <= _MOST_NAMES
-    above.rows += [*(_padded(row, 0, len(rows[0])) for row in between), *rows]
+    above.rows += [*(_padded(row, above.columns, above.columns) for row in between), *rows]
     # Names may have a blank row below them.
-    above.grid = table_of_grid(above.rows) if names_alone else above.grid
+    above.grid = _table(above.rows) if names_alone else above.grid
     del laid[at + 1 :]
 
 
@@ -253,9 +270,10 @@ def _repeats(grid: TableGrid, above: TableGrid) -> bool:
     return bold == [True, False]
 
 
-def _padded(row: GridRow, before: int, width: int) -> GridRow:
-    places = (*(GridCell("") for _ in range(before)), *row)
-    return (*places[:width], *(GridCell("") for _ in range(width - len(places))))
+def _padded(row: GridRow, columns: Sequence[int], wanted: Sequence[int]) -> GridRow:
+    """Return a row in other columns, blank where it has none."""
+    cells = dict(zip(columns, row, strict=False))
+    return tuple(cells.get(at) or GridCell("") for at in wanted)
 
 
 def _are_alike(body: Sequence[GridRow], rows: Sequence[GridRow]) -> bool:
@@ -291,7 +309,7 @@ def _is_long(text: str) -> bool:
 def _parted(region: _Region) -> Iterator[_Region]:
     """Yield the tables of a region that follow each other without a blank row."""
     rows = region.rows
-    begin = table_of_grid(rows)
+    begin = table_of_grid(rows[:_TELLING])
     starts = [0]
     if begin.headers and len(rows[0]) > 1:
         names = texts_of(begin.header[-1])
@@ -303,9 +321,9 @@ def _parted(region: _Region) -> Iterator[_Region]:
         yield region
         return
     for start, end in zip(starts, [*starts[1:], len(rows)], strict=True):
-        used = [at for row in rows[start:end] for at, cell in enumerate(row) if cell.text]
-        first = min(used)
-        yield _Region(tuple(row[first : max(used) + 1] for row in rows[start:end]), region.left + first)
+        used = sorted({at for row in rows[start:end] for at, cell in enumerate(row) if cell.text})
+        part = tuple(tuple(row[at] for at in used) for row in rows[start:end])
+        yield _Region(part, tuple(region.columns[at] for at in used))
 
 
 def _with_caption(rows: Sequence[GridRow], least: int, at: int) -> int:

@@ -14,7 +14,7 @@ from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.refusals import damaged
 from ingestion.extraction.formats.sheet_marks import Place, SheetMarks, compute, read_marks
 from ingestion.extraction.formats.zip_container import UNPACKING_ERRORS, open_package
-from ingestion.extraction.number_format import format_value, general
+from ingestion.extraction.number_format import GENERAL, format_value, general
 from ingestion.extraction.runs import Look, Run, left_out, standing
 from ingestion.extraction.sheet_tables import NAMED_AGAIN, rows_within, sheet_blocks
 from ingestion.extraction.table_grid import GridCell
@@ -22,7 +22,6 @@ from ingestion.file_reading import ExtractionLimits
 from rag_engine.messages import Message
 
 _SHIFTS = {"superscript": Look.RAISED, "subscript": Look.LOWERED}
-_EMPTY = GridCell("")
 
 
 def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
@@ -112,13 +111,11 @@ def _rows(sheet: Any, marks: SheetMarks, computed: Mapping[Place, str], *, hidde
         for column, cell in enumerate(row, 1):
             if covered and (number, column) in covered:
                 continue
-            made = _EMPTY if cell.value is None else _cell(cell, styles[cell._style_id])  # noqa: SLF001
+            # A cell is told from its neighbours by being another object.
+            made = GridCell("") if cell.value is None else _cell(cell.value, styles[cell._style_id])  # noqa: SLF001
             if computed and (number, column) in computed:
                 made = replace(made, text=one_line(computed[number, column]))
-            if made is _EMPTY:
-                # A cell is told from its neighbours by being another object.
-                made = GridCell("")
-            elif hidden_row or column in marks.columns:
+            if hidden_row or column in marks.columns:
                 made = GridCell("", left_out=(*left_out([Run(made.text, Look.HIDDEN)]), *made.left_out))
             if spans and (number, column) in spans:
                 rows, columns = spans[number, column]
@@ -150,16 +147,14 @@ class _Styles(dict[int, _Style]):
         return self[number]
 
 
-def _cell(cell: Any, style: _Style) -> GridCell:
-    from openpyxl.cell.rich_text import CellRichText
-
-    if isinstance(cell.value, CellRichText) or style.look:
-        runs = list(_runs(cell.value, style))
+def _cell(value: Any, style: _Style) -> GridCell:
+    if style.look or isinstance(value, list):
+        runs = list(_runs(value, style))
         return GridCell(one_line(standing(runs)), bold=style.bold, left_out=left_out(runs))
-    text = one_line(format_value(cell.value, style.code))
-    if not text and cell.value:
+    text = one_line(value if type(value) is str and style.code == GENERAL else format_value(value, style.code))
+    if not text and value:
         # Its format shows nothing (";;;").
-        return GridCell("", left_out=left_out([Run(general(cell.value), Look.HIDDEN)]))
+        return GridCell("", left_out=left_out([Run(general(value), Look.HIDDEN)]))
     return GridCell(text, bold=style.bold)
 
 

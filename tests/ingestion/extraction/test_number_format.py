@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from ingestion.extraction.number_format import Value, format_value
 
@@ -50,10 +52,16 @@ def test_a_value_is_shown_as_its_format_says(value: Value, code: str, shown: str
     assert format_value(value, code) == shown
 
 
-@pytest.mark.parametrize(
-    "code", ["[", '"', "\\", "0.0.0", "/", "?/", "E+", "[>]0", "[>1.2.3]0", "yyyyyyyy", "#" * 300, ";"]
+@given(
+    st.text(st.sampled_from(' #0?.,%/E+-;@"[]<>=$_*ymdhs\\AP:1'), max_size=30),
+    st.one_of(st.floats(), st.integers(), st.datetimes(), st.times(), st.timedeltas(), st.booleans()),
 )
-def test_a_broken_format_hides_no_word_and_stops_nothing(code: str) -> None:
-    assert isinstance(format_value(12.5, code), str)
-    assert isinstance(format_value(DAY, code), str)
+@example("0.00", 1e300)
+@example("?/?", float("inf"))
+def test_no_format_stops_the_reading(code: str, value: Value) -> None:
+    assert isinstance(format_value(value, code), str)
+
+
+@given(st.text(st.sampled_from(' #0?.,%/E+-"[]<>=$_*ymdhs:1'), max_size=30))
+def test_no_format_without_a_part_for_texts_changes_a_text(code: str) -> None:
     assert format_value("Kelm", code) == "Kelm"
