@@ -15,6 +15,7 @@ from ingestion.extraction.formats.legacy_office import converted
 from ingestion.extraction.formats.odt import extract_odt
 from ingestion.extraction.formats.pptx import extract_pptx
 from ingestion.extraction.formats.rtf import extract_rtf
+from ingestion.extraction.formats.sheet_marks import count_unsaved, told_formulas
 from ingestion.extraction.formats.text import extract_markdown, extract_text
 from ingestion.extraction.formats.xlsx import extract_xlsx
 from ingestion.extraction.layout.title import choose_title
@@ -75,7 +76,10 @@ def _read(path: Path, found: Format, limits: ExtractionLimits, ocr: OcrEngine | 
         case "doc" | "ppt" | "xls" | "odp" | "ods":
             # To the format that keeps headings, tables, slides and sheets; PDF would keep pages and lose those.
             with converted(path, CONVERTED[found], limits) as copy:
-                return replace(_read(copy, detect(copy), limits, ocr), media_type=MEDIA_TYPES[found])
+                read = _read(copy, detect(copy), limits, ocr)
+            formulas = count_unsaved(path) if found == "ods" else 0
+            warnings = (*read.warnings, *told_formulas(formulas, formulas))
+            return replace(read, media_type=MEDIA_TYPES[found], warnings=warnings)
         case "html" | "rtf" | "markdown" | "text":
             draft = _PLAIN[found](path)
         case _:

@@ -16,7 +16,9 @@ Value = str | int | float | bool | datetime.datetime | datetime.date | datetime.
 
 GENERAL = "General"
 # Each program shows these in the order of its own country, so that only the ISO form is sure.
-_OF_THE_COUNTRY = frozenset({"mm-dd-yy", "m/d/yy h:mm", "yyyy-mm-dd", "yyyy-mm-dd h:mm:ss", "yyyy-mm-dd hh:mm:ss"})
+_OF_THE_COUNTRY = frozenset({
+    "mm-dd-yy", "m/d/yy h:mm", "mm/dd/yy", "yyyy-mm-dd", "yyyy-mm-dd h:mm:ss", "yyyy-mm-dd hh:mm:ss",
+})  # fmt: skip
 _TOKEN = re.compile(
     r"""
       (?P<quoted>"[^"]*"?) | \\(?P<escaped>.) | _(?P<space>.) | \*(?P<fill>.)

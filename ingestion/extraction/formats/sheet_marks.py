@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ingestion.extraction.formats.legacy_office import converted
-from ingestion.extraction.formats.zip_container import Package
+from ingestion.extraction.formats.zip_container import UNPACKING_ERRORS, Package, open_package
 from ingestion.extraction.number_format import GENERAL, Value, format_value
-from ingestion.file_reading import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits, time_for
 from ingestion.types.outcome import Refusal
+from rag_engine.messages import Message
 
 # Row and column of a cell from 1.
 Place = tuple[int, int]
@@ -32,11 +36,16 @@ _REFERENCE = re.compile(rb'\sr="([A-Z]{1,3}\d{1,7})"')
 _TEXT = re.compile(rb'\st="str"')
 # Their results are days, and a spreadsheet shows them so where no format says otherwise.
 _GIVES_DATE = re.compile(rb"\s*(?:DATE|TODAY|EDATE|EOMONTH|DATEVALUE)\(", re.IGNORECASE)
+_ODF_CELL = re.compile(rb"<table:table-cell\b[^>]{0,20000}>")
+_CONTENT = "content.xml"
 _CHUNK = 1 << 20
+# Of more no workbook is made.
+_MOST_CHUNKS = 500
 # Excel takes no more.
 _MOST_COLUMNS = 16_384
 _MOST_MERGED = 20_000
 _MOST_FORMULAS = 200_000
+_SHARE = 0.6
 # What LibreOffice writes for a formula that it cannot compute.
 _NOT_COMPUTED = re.compile(r"#NAME\?|#REF!|Err:\d+")
 
@@ -106,6 +115,34 @@ def _read_formulas(read: bytes, known: int, marks: SheetMarks) -> None:
             marks.unsaved[place] = _GIVES_DATE.match(found["formula"] or b"") is not None
 
 
+def count_unsaved(path: Path) -> int:
+    """Return the number of formulas in an OpenDocument spreadsheet that have no value, and are computed when opened."""
+    count, kept = 0, b""
+    with open_package(path) as package:
+        if _CONTENT not in package.names:
+            return 0
+        with suppress(*UNPACKING_ERRORS), package.stream(_CONTENT) as stream:
+            for chunk in islice(iter(partial(stream.read, _CHUNK), b""), _MOST_CHUNKS):
+                read = kept + chunk
+                # A cell may be cut at the end of the chunk.
+                whole, kept = read[: read.rfind(b"<")], read[read.rfind(b"<") :]
+                cells = _ODF_CELL.findall(whole)
+                count += sum(b"table:formula=" in cell and b"office:value-type=" not in cell for cell in cells)
+    return count
+
+
+def told_formulas(formulas: int, computed: int) -> Iterator[Message]:
+    """Yield warnings that count the formulas whose values the workbook does not hold."""
+    if computed:
+        yield Message("Formulas without a saved value, computed by LibreOffice: {count:,}.", count=computed)
+    if formulas > computed:
+        yield Message(
+            "Formulas without a saved value, whose cells are missing: {count:,}. Open the file in a spreadsheet "
+            "program, save it and add it again.",
+            count=formulas - computed,
+        )
+
+
 def compute(
     path: Path, limits: ExtractionLimits, sheets: Mapping[str, SheetMarks]
 ) -> Mapping[str, Mapping[Place, str]]:
@@ -115,8 +152,10 @@ def compute(
     """
     from openpyxl import load_workbook
 
+    # The sheets have to be read in what is left of the file's time.
+    seconds = time_for(path.stat().st_size, limits) * _SHARE
     try:
-        with converted(path, "xlsx", limits) as copy:
+        with converted(path, "xlsx", replace(limits, seconds=seconds)) as copy:
             workbook = load_workbook(copy, read_only=True, data_only=True)
             shown = {
                 sheet.title: dict(_results(sheet, sheets[sheet.title].unsaved))

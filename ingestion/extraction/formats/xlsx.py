@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.refusals import damaged
-from ingestion.extraction.formats.sheet_marks import Place, SheetMarks, compute, read_marks
+from ingestion.extraction.formats.sheet_marks import Place, SheetMarks, compute, read_marks, told_formulas
 from ingestion.extraction.formats.zip_container import UNPACKING_ERRORS, open_package
 from ingestion.extraction.number_format import GENERAL, format_value, general
 from ingestion.extraction.runs import Look, Run, left_out, standing
@@ -62,24 +62,12 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
             workbook.close()
         except (InvalidFileException, SyntaxError, LookupError, ValueError, TypeError, *UNPACKING_ERRORS) as error:
             raise damaged(path, error) from error
-    notes += _told_formulas(sum(one.formulas for one in marks.values()), sum(map(len, computed.values())))
+    notes += told_formulas(sum(one.formulas for one in marks.values()), sum(map(len, computed.values())))
     return Draft(blocks, title, len(workbook.worksheets), tuple(notes))
 
 
 def _part(sheet: Any) -> str:
     return str(getattr(sheet, "_worksheet_path", "")).lstrip("/")
-
-
-def _told_formulas(formulas: int, computed: int) -> Iterator[Message]:
-    """Yield warnings that count the formulas whose values the workbook does not hold."""
-    if computed:
-        yield Message("Formulas without a saved value, computed by LibreOffice: {count:,}.", count=computed)
-    if formulas > computed:
-        yield Message(
-            "Formulas without a saved value, whose cells are missing: {count:,}. Open the file in a spreadsheet "
-            "program, save it and add it again.",
-            count=formulas - computed,
-        )
 
 
 @contextmanager

@@ -117,3 +117,17 @@ def test_a_saved_value_of_a_formula_is_kept_and_nothing_is_said(
             saved.writestr(name, part.replace('<c r="B4"', f'<c r="B4" {kind}"' if kind else '<c r="B4"'))
     extracted = extract(tmp_path / "a.xlsx", ExtractionLimits(), None)
     assert ("Total; Cost: 55" in extracted.text, extracted.warnings) == (not kind, ())
+
+
+def test_formulas_that_libreoffice_computes_in_opendocument_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared = budget(tmp_path / "prepared.xlsx", 55, 1, 2)
+    program(tmp_path, monkeypatch, f'cp "{prepared}" "$made"')
+    cell = '<table:table-cell table:formula="of:=SUM([.B2:.B3])"{}/>'
+    with zipfile.ZipFile(tmp_path / "a.ods", "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("content.xml", cell.format("") + cell.format(' office:value-type="float" office:value="1"'))
+    extracted = extract(tmp_path / "a.ods", ExtractionLimits(), None)
+    assert "Measure: Total; Cost: 55" in extracted.text
+    assert extracted.warnings == ("Formulas without a saved value, computed by LibreOffice: 1.",)
