@@ -34,7 +34,7 @@ _LONGEST_LABEL = 60
 _MOST_LINES = 12
 _MOST_NOTES = 30
 _FEWEST_KEYS = 2
-_MOST_NAMES = 3
+_MOST_NAMES, _MOST_TITLES = 3, 4
 _TELLING = 500
 _LATEST_HEADER = 6
 # Tables beside each other, parts within parts, and parts before one that it may go on from.
@@ -195,7 +195,10 @@ def _lay(region: _Region, laid: list[_Table | GridRow], named: bool) -> None:
             above.noted = True
         laid.extend(region.rows)
         return
-    for part in _parted(region):
+    # A table keeps the texts above its names, as far as its names are looked for.
+    titles = max(0, next(at for at, row in enumerate(region.rows) if not _is_alone(row)) - _MOST_TITLES)
+    laid.extend(region.rows[:titles])
+    for part in _parted(_Region(region.rows[titles:], region.columns)):
         rows, notes = _without_notes(part.rows)
         if rows:
             _lay_table(_Region(rows, part.columns), laid, named)
@@ -277,10 +280,15 @@ def _padded(row: GridRow, columns: Sequence[int], wanted: Sequence[int]) -> Grid
 
 
 def _are_alike(body: Sequence[GridRow], rows: Sequence[GridRow]) -> bool:
-    """Return whether rows have words and figures in the columns where a table has them."""
-    for above, below in zip(zip(*body, strict=True), zip(*rows, strict=True), strict=True):
-        kinds = [[is_figure(cell.text) for cell in column if cell.text] for column in (above, below)]
-        if all(kinds) and all(kinds[0]) and not any(kinds[1]):
+    """Return whether rows have words where a table has words, and figures where it has figures.
+
+    Only its first column has words alone; in others a figure may be missing from all rows above.
+    """
+    for at, columns in enumerate(zip(zip(*body, strict=True), zip(*rows, strict=True), strict=True)):
+        above, below = ([is_figure(cell.text) for cell in column if cell.text] for column in columns)
+        if above and below and all(above) and not any(below):
+            return False
+        if not at and len(above) > 1 and not any(above) and below and all(below):
             return False
     return True
 

@@ -103,6 +103,15 @@ def test_words_below_a_table_of_figures_are_no_row_of_it() -> None:
     assert read([*TOWNS, [], ["Contact", "Jo Lind"]])[-1] == "Contact | Jo Lind"
 
 
+def test_figures_below_a_column_of_words_are_no_row_of_it() -> None:
+    assert read([*TOWNS, [], ["2024", "5"], ["2025", "6"]])[-2:] == ["2024: 5", "2025: 6"]
+
+
+def test_a_table_below_many_lines_of_title_has_its_names() -> None:
+    titles = [["Province of Selby"], ["as of May"], ["draft"], ["internal"], ["for the board"], ["Budgets"]]
+    assert read([*titles, *TOWNS])[-1] == TOWN
+
+
 def test_blank_rows_within_a_table_part_nothing() -> None:
     rows = [TOWNS[0], [], TOWNS[1], [], TOWNS[2], [], TOWNS[3]]
     assert read(rows)[1:] == [
