@@ -1,4 +1,4 @@
-"""Encoding of a text that is not in UTF-8 and says nothing of it, guessed among those of office programs.
+"""Encoding of a text that is not in UTF-8, guessed among those of office programs.
 
 An encoding fits if the language of the text that it gives writes the letters that it gives. Letters of other
 scripts fit by how common they are. A few words are enough, where statistics of bytes need some hundred.
@@ -68,7 +68,7 @@ class _Guess:
 
 
 def guess_encoding(raw: bytes) -> str:
-    """Return the encoding of a text, as Python names it; "" for bytes that are no text in any that is known.
+    """Return the encoding of a text, as Python names it; "" for bytes that are no text in any.
 
     >>> guess_encoding("Gmina;Budżet;Rok".encode("cp1250"))
     'cp1250'

@@ -1,4 +1,4 @@
-"""Values of cells as a spreadsheet shows them, by their number format (ECMA-376 part 1, 18.8.30 and 18.8.31)."""
+"""Values of cells as a spreadsheet shows them, by their number format (ECMA-376 part 1, 18.8.30)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Token:
 
 @dataclass(frozen=True, slots=True)
 class _Plain:
-    """A section that Python's own formatting can write: literals around one number like 0, #,##0.00 or 0.0%."""
+    """A section that Python itself can write: literals around one number like 0, #,##0.00 or 0.0%."""
 
     before: str
     code: str
@@ -101,7 +101,9 @@ def format_value(value: Value, code: str) -> str:
 
 
 def general(value: object) -> str:
-    """Return the text of a value without a format: whole numbers in full, others with ten digits, dates in ISO form.
+    """Return the text of a value without a format.
+
+    Whole numbers are in full, others have ten digits, and dates are in ISO form.
 
     >>> general(12.0), general(0.1 + 0.2), general(datetime.datetime(2024, 3, 1)), general(None)
     ('12', '0.3', '2024-03-01', '')
@@ -136,7 +138,7 @@ def _section(found: Sequence[re.Match[str]]) -> _Section:
 
 
 def _plain(tokens: Sequence[_Token]) -> _Plain | None:
-    """Return how Python writes the numbers of a section; None if it has more than literals around one number."""
+    """Return how Python writes a section; None if it has more than literals around one number."""
     written = "".join("\0" if token.kind in ("literal", "percent") else token.text for token in tokens)
     found = _PLAIN.fullmatch(written)
     if not found or any(token.kind in ("date", "elapsed", "text", "general") for token in tokens):
@@ -227,13 +229,13 @@ def _decimal(number: float, section: _Section) -> str:
 
 
 def _exponent(value: Decimal, places: int) -> int:
-    """Return the power of ten before which a number has so many digits; a multiple of it if there are several."""
+    """Return the power of ten of a number, a multiple of the number of places if there are several."""
     exponent = value.adjusted() if value else 0
     return exponent - exponent % places if places > 1 else exponent
 
 
 def _whole(tokens: Sequence[_Token], digits: str, grouped: bool) -> str:
-    """Return the digits before the point in their places, from the right; the first place takes all that are left."""
+    """Return the digits before the point in their places; the first place takes all that are left."""
     first = next((at for at, token in enumerate(tokens) if token.kind == "digit"), -1)
     parts: list[str] = []
     written = 0
@@ -370,7 +372,7 @@ def _are_minutes(tokens: Sequence[_Token], at: int) -> bool:
 
 
 def _name(kind: str, moment: datetime.datetime, short: bool, country: str) -> str:
-    """Return the name of a month or of a day of the week in the language of a country by its Windows number."""
+    """Return the name of a month or day in the language of a country by its Windows number."""
     from babel import Locale
 
     # The last four digits are the language; before them are calendars and kinds of digits.

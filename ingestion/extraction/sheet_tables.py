@@ -162,7 +162,7 @@ def _sides(band: Sequence[GridRow]) -> list[Sequence[int]]:
 
 
 def _stands_alone(left: Sequence[GridRow], right: Sequence[GridRow]) -> bool:
-    """Return whether what is right of a blank column is a table by itself, and no more columns of the one before.
+    """Return whether the columns right of a blank one are a table by themselves.
 
     It has names of its own above labels of its own. In a table with a blank column the rows on its right are those on
     its left, and begin with figures.
@@ -222,7 +222,7 @@ def _lay_table(region: _Region, laid: list[_Table | GridRow], named: bool) -> No
 
 
 def _spread(rows: tuple[GridRow, ...]) -> tuple[GridRow, ...]:
-    """Return the rows with a name that is above several columns, and written above the first, in all of them."""
+    """Return the rows; a name above several columns, written above the first, is in all of them."""
     for at, (row, below) in enumerate(pairwise(rows[:_LATEST_HEADER])):
         filled = [place for place, cell in enumerate(row) if cell.text]
         names = [cell.text for cell in below[filled[0] :]]
@@ -253,7 +253,7 @@ def _more_rows(above: _Table, region: _Region, grid: TableGrid) -> tuple[GridRow
 
 
 def _join(above: _Table, rows: tuple[GridRow, ...], laid: list[_Table | GridRow], at: int) -> None:
-    """Add rows to the table at a place of what is laid, with the texts between them, which name groups of rows."""
+    """Add rows to the table at a place; the texts between name groups of rows."""
     between = [row for row in laid[at + 1 :] if isinstance(row, tuple)]
     if above.noted or len(between) < len(laid) - at - 1 or any(map(_is_note, between)):
         part = TableGrid(rows)
@@ -335,7 +335,7 @@ def _parted(region: _Region) -> Iterator[_Region]:
 
 
 def _with_caption(rows: Sequence[GridRow], least: int, at: int) -> int:
-    """Return the row where a table begins whose names are in row `at`: that of its caption, where it has one."""
+    """Return the row where a table with names in row `at` begins, that of its caption if it has one."""
     while at > least and _is_alone(rows[at - 1]) and not _is_note(rows[at - 1]):
         at -= 1
     return at

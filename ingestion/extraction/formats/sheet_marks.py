@@ -1,4 +1,4 @@
-"""What openpyxl passes over when it reads a sheet row by row: merged cells, hidden places, formulas without a value."""
+"""Marks of a sheet that openpyxl passes over: merged cells, hidden places, formulas without a value."""
 
 from __future__ import annotations
 
@@ -116,7 +116,10 @@ def _read_formulas(read: bytes, known: int, marks: SheetMarks) -> None:
 
 
 def count_unsaved(path: Path) -> int:
-    """Return the number of formulas in an OpenDocument spreadsheet that have no value, and are computed when opened."""
+    """Return the number of formulas without a value in an OpenDocument spreadsheet.
+
+    LibreOffice computes them when it opens the file.
+    """
     count, kept = 0, b""
     with open_package(path) as package:
         if _CONTENT not in package.names:

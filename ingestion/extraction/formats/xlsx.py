@@ -121,7 +121,7 @@ class _Style(NamedTuple):
 
 
 class _Styles(dict[int, _Style]):
-    """The styles of a workbook by their numbers; openpyxl looks each up for every cell, which takes longer."""
+    """The styles of a workbook by their numbers, each looked up once."""
 
     def __init__(self, workbook: Any) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A sheet is cut into its tables; captions and notes are no rows, and no row stands under another table's names."""
+"""A sheet is cut into its tables, each under its names; captions and notes are no rows."""
 
 from __future__ import annotations
 
