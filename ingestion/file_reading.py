@@ -35,6 +35,16 @@ class ExtractionLimits:
     archive_ratio: float = 250.0
 
 
+def time_for(size: int, limits: ExtractionLimits) -> float:
+    """Return the seconds that reading a file of this size in bytes may take, but for OCR.
+
+    >>> limits = ExtractionLimits(seconds=300, least_seconds=60, seconds_a_megabyte=20)
+    >>> time_for(5_000_000, limits), time_for(90_000_000, limits)
+    (160.0, 300)
+    """
+    return min(limits.seconds, limits.least_seconds + limits.seconds_a_megabyte * size / 1e6)
+
+
 @dataclass(frozen=True, slots=True)
 class Picture:
     """A rendered page: grey samples, one byte each, row by row without padding."""

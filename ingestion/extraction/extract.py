@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ingestion.extraction.assemble import Draft, DraftBlock, DraftLine, Joint, assemble, one_line, too_long, within
 from ingestion.extraction.file_type import CONVERTED, MEDIA_TYPES, UPLOAD_SUFFIXES, Format, detect
+from ingestion.extraction.formats.delimited import extract_delimited
 from ingestion.extraction.formats.docx import extract_docx
 from ingestion.extraction.formats.epub import extract_epub
 from ingestion.extraction.formats.html import extract_html
@@ -20,6 +21,7 @@ from ingestion.extraction.formats.mail.read import extract_mail, extract_web_arc
 from ingestion.extraction.formats.odt import extract_flat, extract_odt
 from ingestion.extraction.formats.pptx import extract_pptx
 from ingestion.extraction.formats.rtf import extract_rtf
+from ingestion.extraction.formats.sheet_marks import count_unsaved, told_formulas
 from ingestion.extraction.formats.text import extract_markdown, extract_text
 from ingestion.extraction.formats.xlsx import extract_xlsx
 from ingestion.extraction.layout.title import choose_title
@@ -45,6 +47,7 @@ _PACKED = {
     "xlsx": extract_xlsx,
     "odt": extract_odt,
     "epub": extract_epub,
+    "csv": extract_delimited,
 }
 _MAILS = ("eml", "mbox", "msg")
 # Raised when the same file comes to be read or described in another way, so that it is read again.
@@ -90,7 +93,10 @@ def _read(
     if found in CONVERTED:
         # To the format that keeps headings, tables, slides and sheets; PDF would keep pages and lose those.
         with converted(path, CONVERTED[found], limits) as copy:
-            return replace(_read(copy, detect(copy), limits, ocr), media_type=MEDIA_TYPES[found])
+            read = _read(copy, detect(copy), limits, ocr)
+        formulas = count_unsaved(path) if found == "ods" else 0
+        warnings = (*read.warnings, *told_formulas(formulas, formulas))
+        return replace(read, media_type=MEDIA_TYPES[found], warnings=warnings)
     draft = _draft(path, found, limits, None if is_attached else partial(_attached, limits=limits, ocr=ocr))
     drafts, whole = within(with_caption_units(draft.blocks), limits.max_characters)
     text, lines, blocks = assemble(drafts)
@@ -106,7 +112,7 @@ def _draft(path: Path, found: Format, limits: ExtractionLimits, read: ReadAttach
     match found:
         case "eml" | "mbox" | "msg":
             return extract_mail(path, found, limits, read)
-        case "html" | "rtf" | "markdown" | "text" | "mhtml":
+        case _ if found in _PLAIN:
             return _PLAIN[found](path)
         case _:
             return _PACKED[found](path, limits)

@@ -18,7 +18,7 @@ from ingestion.web.links import suffix_of
 
 Format = Literal[
     "pdf", "docx", "pptx", "xlsx", "odt", "fodt", "epub", "rtf", "doc", "ppt", "xls", "odp", "ods", "html", "xml",
-    "markdown", "text", "eml", "mbox", "mhtml", "msg",
+    "markdown", "text", "csv", "eml", "mbox", "mhtml", "msg",
 ]  # fmt: skip
 _OPEN_XML, _OPEN_DOCUMENT = "application/vnd.openxmlformats-officedocument", "application/vnd.oasis.opendocument"
 _DOCX_PARTS = ("wordprocessingml.document", "wordprocessingml.template", "ms-word.document.macroEnabled")
@@ -106,6 +106,7 @@ FILE_TYPES = (
     FileType("xml", "law as XML", "application/xml", ("xml", "akn")),
     FileType("markdown", "Markdown", "text/markdown", ("md", "markdown")),
     FileType("text", "plain text", "text/plain", ("txt",)),
+    FileType("csv", "CSV", "text/csv", ("csv", "tsv", "tab")),
     FileType("eml", "e-mail", "message/rfc822", ("eml",)),
     FileType("mbox", "mailbox", "application/mbox", ("mbox",)),
     FileType("mhtml", "web archive", "multipart/related", ("mhtml", "mht")),
@@ -120,8 +121,8 @@ MEDIA_TYPES: dict[Format, str] = {one.format: one.media_type for one in FILE_TYP
 CONVERTED: dict[Format, Format] = {one.format: one.converted for one in FILE_TYPES if one.converted}
 _READABLE = ", ".join(one.label for one in FILE_TYPES if not one.converted)
 _READABLE_WITH_OFFICE = ", ".join(one.label for one in FILE_TYPES if one.converted)
-# What a dialog offers for uploading; a table of values is read as plain text.
-UPLOAD_SUFFIXES = (*(suffix for one in FILE_TYPES for suffix in one.suffixes), "csv")
+# What a dialog offers for uploading.
+UPLOAD_SUFFIXES = tuple(suffix for one in FILE_TYPES for suffix in one.suffixes)
 
 _SUFFIXES: dict[str, Format] = {f".{suffix}": one.format for one in FILE_TYPES for suffix in one.suffixes}
 
@@ -133,7 +134,7 @@ def detect(path: Path) -> Format:
     """
     named = _SUFFIXES.get(path.suffix.lower())
     found = _by_content(path, _head(path), named)
-    if named is not None and named != found and found not in _KEPT_AS.get(named, ()):
+    if named not in (None, "csv", found) and found not in _KEPT_AS.get(named, ()):
         raise Refusal(
             "mislabelled",
             "{file} is named as {named} but its content is {found}.",
@@ -195,7 +196,7 @@ def _xml_format(path: Path) -> Format:
 
 def _text_format(head: bytes, named: Format | None) -> Format:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return named if named in ("html", "markdown") else "text"
+        return named if named in ("html", "markdown", "csv") else "text"
     if mail := _mail_format(head, named):
         return mail
     if named in ("markdown", "text"):
@@ -203,7 +204,7 @@ def _text_format(head: bytes, named: Format | None) -> Format:
     start = head.removeprefix(codecs.BOM_UTF8).lstrip().lower()
     if start.startswith(_HTML_STARTS) or (start.startswith(b"<") and (b"<html" in start or named == "html")):
         return "html"
-    return "text"
+    return "csv" if named == "csv" else "text"
 
 
 def _mail_format(head: bytes, named: Format | None) -> Format | None:

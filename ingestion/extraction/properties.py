@@ -103,9 +103,9 @@ def read_properties(path: Path, limits: ExtractionLimits | None = None) -> FileP
             return _zipped(path, limits)
         if head.lstrip().startswith(b"{\\rtf"):
             return _rtf(path)
-        if b"<" in head and (law := _law(path, head)) is not None:
-            return law
         if b"<" in head and head.lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n").startswith(b"<"):
+            if (law := _law(path, head)) is not None:
+                return law
             with path.open("rb") as file:
                 return _page(file.read(_HEAD))
         return _mail(path)

@@ -116,15 +116,20 @@ def table_of(rows: Iterable[Sequence[GridCell]], headers: int | None = None, *, 
     given = list(rows)
     # Also of rows that hold nothing else.
     left_out = tuple(run for row in given for cell in row for run in cell.left_out)
-    grid = _grid(given)
+    grid = grid_of(given)
     if headers is not None:
         kept = [row for row in grid[:headers] if _says(row)]
         grid = (*kept, *(row for row in grid[headers:] if _says(row)))
         above = next((at for at, row in enumerate(kept) if not _is_title(row)), 0)
         return _with_unit(TableGrid(grid, above, len(kept) - above, left_out=left_out))
-    grid = tuple(filter(_says, grid))
-    above, found = _guessed_header(grid, aligned)
-    return _with_unit(TableGrid(grid, above, found, left_out=left_out))
+    return replace(table_of_grid(grid, aligned=aligned), left_out=left_out)
+
+
+def table_of_grid(grid: Iterable[GridRow], *, aligned: bool = False) -> TableGrid:
+    """Return the table of a grid whose format does not say which rows name the columns."""
+    rows = tuple(filter(_says, grid))
+    above, found = _guessed_header(rows, aligned)
+    return _with_unit(TableGrid(rows, above, found))
 
 
 def continued(table: TableGrid, following: TableGrid) -> TableGrid | None:
@@ -172,7 +177,7 @@ def _is_title(row: GridRow) -> bool:
     return len(row) > 1 and bool(row[0].text) and len(texts_of(row)) == 1
 
 
-def _grid(rows: Sequence[Sequence[GridCell]]) -> tuple[GridRow, ...]:
+def grid_of(rows: Sequence[Sequence[GridCell]]) -> tuple[GridRow, ...]:
     """Return the rows with each cell in all places that it covers, and all of one length."""
     hanging: dict[int, tuple[GridCell, int]] = {}
     laid: list[list[GridCell]] = []
@@ -227,15 +232,13 @@ def _names_columns(row: GridRow, below: Sequence[GridRow], aligned: bool) -> boo
     if not below or any(len(text) > _LONGEST_NAME or _ENDED.search(text) for text in texts_of(row) if text):
         return False
     cells = [cell for cell in row if cell.text]
-    counted = sum(is_figure(cell.text) and not _PATTERNS["year"].fullmatch(cell.text) for cell in cells)
+    counted = sum(is_figure(cell.text) and not is_year(cell.text) for cell in cells)
     if 2 * counted >= len(cells):
         return False
     others = [cell for one in below for cell in one if cell.text]
     if all(cell.bold for cell in cells) and 2 * sum(cell.bold for cell in others) < len(others):
         return 2 * len(cells) > len(row)
-    if len(cells) < len(row) - 1 or any(
-        is_figure(cell.text) and not _PATTERNS["year"].fullmatch(cell.text) for cell in cells
-    ):
+    if len(cells) < len(row) - 1 or any(is_figure(cell.text) and not is_year(cell.text) for cell in cells):
         return False
     columns = list(zip(*(one for one in below if not _is_of_units(one)), strict=True))
     figures = [_mostly_figures(column) for column in columns]
@@ -261,6 +264,11 @@ def is_figure(text: str) -> bool:
     return _PATTERNS["value"].match(text) is not None
 
 
+def is_year(text: str) -> bool:
+    """Return whether a cell holds a year or a span of years."""
+    return _PATTERNS["year"].fullmatch(text) is not None
+
+
 def _mostly_figures(column: Sequence[GridCell]) -> bool:
     texts = [cell.text for cell in column if cell.text]
     return bool(texts) and 2 * sum(map(is_figure, texts)) > len(texts)
@@ -283,7 +291,7 @@ def _goes_on(row: GridRow, below: Sequence[GridRow], aligned: bool) -> bool:
     if len(below) < 2 or _is_title(below[0]) or is_one_cell(below[0]):
         return False
     following = below[0]
-    if any(is_figure(text) and not _PATTERNS["year"].fullmatch(text) for text in texts_of(following)):
+    if any(is_figure(text) and not is_year(text) for text in texts_of(following)):
         return _is_of_units(following)
     merged = any(len(places) > 1 and cell.text for cell, places in distinct(row)) and not is_one_cell(row)
     names = [cell for cell in following if cell.text]

@@ -23,7 +23,7 @@ from ingestion.extraction.wire import (
     lines_from_json,
     reading_from_json,
 )
-from ingestion.file_reading import ExtractionLimits, FileReading, PrintedPages
+from ingestion.file_reading import ExtractionLimits, FileReading, PrintedPages, time_for
 from ingestion.types.outcome import OutcomeReason, Refusal
 from rag_engine.backends.office.program import office_folders
 from rag_engine.config import ROOT, OcrChoice, easyocr_folder
@@ -169,16 +169,6 @@ class _FileReader(ConfinedChild):
         """End the process, and remove the folder."""
         super().end()
         self.scratch.close()
-
-
-def time_for(size: int, limits: ExtractionLimits) -> float:
-    """Return the seconds that reading a file of this size in bytes may take, but for OCR.
-
-    >>> limits = ExtractionLimits(seconds=300, least_seconds=60, seconds_a_megabyte=20)
-    >>> time_for(5_000_000, limits), time_for(90_000_000, limits)
-    (160.0, 300)
-    """
-    return min(limits.seconds, limits.least_seconds + limits.seconds_a_megabyte * size / 1e6)
 
 
 def ocr_time_for(size: int, limits: ExtractionLimits) -> float:

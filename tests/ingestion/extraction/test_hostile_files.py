@@ -11,8 +11,8 @@ import openpyxl
 import pytest
 
 from ingestion.extraction.extract import extract
-from ingestion.file_reading import ExtractionLimits
-from ingestion.sandbox.sandbox import Sandbox, ocr_time_for, time_for
+from ingestion.file_reading import ExtractionLimits, time_for
+from ingestion.sandbox.sandbox import Sandbox, ocr_time_for
 from ingestion.types.outcome import Refusal
 from tests.ingestion.extraction import hostile
 
