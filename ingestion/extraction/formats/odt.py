@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
+from ingestion.extraction.formats.package_pictures import odf_pictures
 from ingestion.extraction.formats.refusals import locked
 from ingestion.extraction.formats.zip_container import Element, open_package, whole_number
 from ingestion.extraction.runs import Look, Run, left_out, standing
@@ -23,6 +24,8 @@ _LINES = (f"{_STYLE}text-line-through-style", f"{_STYLE}text-line-through-type")
 # Elements that have a style, and its family.
 _FAMILIES = {f"{_TEXT}span": "text", f"{_TEXT}p": "paragraph", f"{_TEXT}h": "paragraph"}
 _MOST_STYLES = 20
+# Elements with all of the pictures within them.
+_PICTURED = (f"{_TEXT}p", f"{_TEXT}h", f"{_TABLE}table", "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}frame")
 # The look of each style, by family and name.
 Looks = Mapping[tuple[str, str], Look]
 _MANIFEST = "META-INF/manifest.xml"
@@ -96,6 +99,7 @@ def _blocks(container: Element, looks: Looks) -> Iterator[DraftBlock]:
                 yield paragraph(_runs(element, looks))
             else:
                 yield from _blocks(element, looks)
+        yield from odf_pictures(element) if tag in _PICTURED else ()
 
 
 def _rows(element: Element) -> Iterator[Element]:

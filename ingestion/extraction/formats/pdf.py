@@ -13,17 +13,19 @@ import numpy as np
 import pymupdf
 
 from ingestion.extraction.assemble import DraftBlock, assemble, one_line, too_long, within
-from ingestion.extraction.file_type import MEDIA_TYPES
+from ingestion.extraction.file_type import MEDIA_TYPES, Format
 from ingestion.extraction.formats.pdf_figures import (
     Figure,
     by_page,
     figures_on,
+    native_resolution,
     picture_of,
     read_figures,
     with_figures,
     without_letterheads,
 )
 from ingestion.extraction.formats.pdf_lines import BOLD, ERRORS, FLAGS, damaged_pdf, open_pdf
+from ingestion.extraction.formats.refusals import ocr_broken, scan_without_ocr
 from ingestion.extraction.layout.hyphenation import vocabulary_of
 from ingestion.extraction.layout.page_breaks import joined_over_pages, without_running_heads
 from ingestion.extraction.layout.paragraphs import blocks_of, body_size
@@ -61,8 +63,11 @@ _CONTROLS = re.compile("[\x01-\x08\x0e-\x1f\x7f-\x9f]")
 _OUT_OF_MEMORY = re.compile(r"alloc.* failed")
 
 
-def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> ExtractedText:
-    """Return the text of a PDF with the box of every line; pages without a text layer are read by OCR."""
+def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None, kind: Format = "pdf") -> ExtractedText:
+    """Return the text of a PDF with the box of every line; pages without a text layer are read by OCR.
+
+    A picture in a file of its own is a scan as well, each of several a page.
+    """
     with _open(path, limits) as document:
         warnings: list[Message] = []
         if document.is_repaired:
@@ -99,13 +104,14 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
             ]
         missed = [number for number in pictured if number not in recognised and not pages[number - 1].rows]
         if missed and ocr is None:
-            _refuse_unless_text(path, pages)
+            if not any(page.rows for page in pages):
+                raise scan_without_ocr(path)
             warnings.append(Message("{count} scanned pages were not read: no OCR is installed.", count=len(missed)))
         warnings += _scrambled_warnings(scrambled, recognised, ocr)
         figures = without_letterheads(figures)
         if ocr is not None and figures:
             figures = _read_figures(document, path, figures, ocr)
-        drafts, whole = within(with_caption_units(_blocks(pages, by_page(figures))), limits.max_characters)
+        drafts, whole = within(with_caption_units(page_blocks(pages, by_page(figures))), limits.max_characters)
         warnings += [] if whole else [too_long(limits.max_characters)]
         text, lines, blocks = assemble(drafts)
         title = choose_title((document.metadata or {}).get("title") or "", text, blocks, path) if blocks else ""
@@ -115,7 +121,7 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
             pages=document.page_count,
             lines=lines,
             blocks=blocks,
-            media_type=MEDIA_TYPES["pdf"],
+            media_type=MEDIA_TYPES[kind],
             title=title,
             ocr_pages=tuple(recognised),
             unread_pages=tuple(sorted({*unread, *missed})),
@@ -367,7 +373,7 @@ def _recognise(
     def pictures() -> Iterator[Picture]:
         for number in numbers:
             try:
-                picture = picture_of(document[number - 1], _MOST_PIXELS)
+                picture = _picture_of(document[number - 1])
             except ERRORS as error:
                 _raise_out_of_memory(error)
                 undrawn[number] = one_line(str(error))
@@ -380,24 +386,27 @@ def _recognise(
         for index, picture_lines in enumerate(ocr.read(pictures())):
             number, dpi = drawn[index]
             page = pages[number - 1]
-            lines = _recognised_lines(picture_lines, 72.0 / dpi)
+            lines = recognised_lines(picture_lines, 72.0 / dpi)
             if _reads_better([line.text for line in lines], _texts(page)):
                 pages[number - 1] = PageRows(number, page.width, page.height, rows_of(lines), recognised=True)
                 read.append(number)
     except BackendError as error:
-        raise _ocr_broken("{file} has scanned pages that could not be read: {error}", path, error) from error
+        raise ocr_broken("{file} has scanned pages that could not be read: {error}", path, error) from error
     return read, undrawn
+
+
+def _picture_of(page: pymupdf.Page) -> Picture:
+    """Return a page drawn; a file that is a picture itself has no more to show than its pixels."""
+    if page.parent.is_pdf:
+        return picture_of(page, _MOST_PIXELS)
+    return picture_of(page, _MOST_PIXELS, wanted=native_resolution(page))
 
 
 def _read_figures(document: pymupdf.Document, path: Path, figures: list[Figure], ocr: OcrEngine) -> list[Figure]:
     try:
         return read_figures(document, figures, ocr)
     except BackendError as error:
-        raise _ocr_broken("{file} has figures that could not be read: {error}", path, error) from error
-
-
-def _ocr_broken(message: str, path: Path, error: BackendError) -> Refusal:
-    return Refusal("ocr_missing", message, help=error.help, file=path.name, error=error.fault)
+        raise ocr_broken("{file} has figures that could not be read: {error}", path, error) from error
 
 
 def _reads_better(seen: Sequence[str], shown: Sequence[str]) -> bool:
@@ -408,7 +417,7 @@ def _reads_better(seen: Sequence[str], shown: Sequence[str]) -> bool:
     return sum(map(len, seen)) > sum(map(len, shown))
 
 
-def _recognised_lines(lines: Sequence[OcrLine], scale: float) -> list[PrintedLine]:
+def recognised_lines(lines: Sequence[OcrLine], scale: float) -> list[PrintedLine]:
     """Return lines in points. All get the page's median size, since a box's height depends on its letters."""
     if not lines:
         return []
@@ -433,17 +442,8 @@ def _raise_out_of_memory(error: Exception) -> None:
         raise MemoryError from error
 
 
-def _refuse_unless_text(path: Path, pages: list[PageRows]) -> None:
-    if not any(page.rows for page in pages):
-        raise Refusal(
-            "ocr_missing",
-            "{file} is a scan and no OCR is installed.",
-            help="Install Tesseract with the document's language, then add the file again.",
-            file=path.name,
-        )
-
-
-def _blocks(pages: Sequence[PageRows], figures: Mapping[int, Sequence[Figure]]) -> Iterator[DraftBlock]:
+def page_blocks(pages: Sequence[PageRows], figures: Mapping[int, Sequence[Figure]]) -> Iterator[DraftBlock]:
+    """Yield the blocks of pages, without what they repeat and with paragraphs joined over their edges."""
     kept = without_running_heads(pages)
     body = body_size(kept)
     vocabulary = vocabulary_of(row.text for page in kept for row in page.rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ingestion.types.outcome import Refusal
+from rag_engine.errors import BackendError
 
 
 def locked(path: Path) -> Refusal:
@@ -23,3 +24,18 @@ def damaged(path: Path, cause: object) -> Refusal:
         file=path.name,
         cause=str(cause).rstrip(". "),
     )
+
+
+def scan_without_ocr(path: Path) -> Refusal:
+    """Return the refusal of a file of nothing but pictures, where nothing reads these."""
+    return Refusal(
+        "ocr_missing",
+        "{file} is a scan and no OCR is installed.",
+        help="Install Tesseract with the document's language, then add the file again.",
+        file=path.name,
+    )
+
+
+def ocr_broken(message: str, path: Path, error: BackendError) -> Refusal:
+    """Return the refusal of a file with pictures that OCR fails to read; the message has its name and the error."""
+    return Refusal("ocr_missing", message, help=error.help, file=path.name, error=error.fault)
