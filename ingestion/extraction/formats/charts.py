@@ -33,7 +33,9 @@ def chart_blocks(root: Element, page: int = 1) -> list[DraftBlock]:
     if root.find("{*}chartData") is not None:
         return _extended_chart(root, chart, page)
     named = [_text_of(title) for title in (chart.find("{*}title"), *chart.iterfind("{*}plotArea/*/{*}title"))]
-    series = [_series(one) for one in chart.iterfind("{*}plotArea/*/{*}ser")]
+    axes = {one.get("formatCode", "") for one in chart.iterfind("{*}plotArea/{*}valAx/{*}numFmt")}
+    in_percent = len(axes) == 1 and "%" in axes.pop()
+    series = [_series(one, "%" if in_percent else "") for one in chart.iterfind("{*}plotArea/*/{*}ser")]
     return [*_captions(named, page), *_table(series, page)]
 
 
@@ -59,12 +61,15 @@ def _captions(texts: Sequence[str], page: int) -> list[DraftBlock]:
 Series = tuple[str, dict[int, str], dict[int, str]]
 
 
-def _series(element: Element) -> Series:
-    """Return the name of a series, and by the places of its points their labels and their values."""
+def _series(element: Element, code: str) -> Series:
+    """Return the name of a series, and by the places of its points their labels and their values.
+
+    `code` is the format of values that have none.
+    """
     labels = next((found for tag in _ROWS if (found := _points(element.find(tag)))), {})
     values: dict[int, str] = {}
     for tag in _VALUES:
-        for place, value in _points(element.find(tag)).items():
+        for place, value in _points(element.find(tag), code).items():
             values[place] = f"{values[place]}; {value}" if place in values else value
     name = element.find("{*}tx")
     return "" if name is None else " ".join(_points(name).values()) or _text_of(name), labels, values
@@ -82,8 +87,8 @@ def _table(series: Sequence[Series], page: int) -> Iterator[DraftBlock]:
     yield table([header, *rows] if any(header) else rows, page, 1 if any(header) else None)
 
 
-def _points(holder: Element | None) -> dict[int, str]:
-    """Return the cached points of labels or values by their places."""
+def _points(holder: Element | None, code: str = "") -> dict[int, str]:
+    """Return the cached points of labels or values by their places; `code` is the format of those that have none."""
     if holder is None:
         return {}
     levels = holder.findall("{*}multiLvlStrRef/{*}multiLvlStrCache/{*}lvl")
@@ -93,7 +98,8 @@ def _points(holder: Element | None) -> dict[int, str]:
     if cache is None:
         value = holder.findtext("{*}v")
         return {0: one_line(value)} if value else {}
-    return _cached(cache, cache.findtext("{*}formatCode") or "")
+    stated = cache.findtext("{*}formatCode") or "General"
+    return _cached(cache, code if stated == "General" else stated)
 
 
 def _levels(levels: Sequence[Element]) -> dict[int, str]:
@@ -126,6 +132,8 @@ def _printed(text: str, code: str) -> str:
         value = float(text)
     except ValueError:
         return one_line(text)
+    if code == "%":
+        return f"{100 * value:.10g}%"
     if percent := _PERCENT.search(code):
         return f"{100 * value:.{len(percent[1] or '')}f}%"
     from openpyxl.styles.numbers import is_date_format
