@@ -8,7 +8,7 @@ from ingestion.extraction.layout.slide_order import reading_order
 from rag_engine.types.document import Box
 
 # Names of boxes in the order in which they are read, with left, top, width and height in inches.
-_LAYOUTS = {
+_LAYOUTS: dict[str, list[tuple[str, float, float, float, float]]] = {
     "two columns, each with its heading": [
         ("flood", 0.5, 1.8, 4, 0.5),
         ("sirens", 0.5, 2.6, 4, 0.5),
