@@ -29,7 +29,7 @@ _WARNINGS = 5
 _FOUND = "listed proposed"
 _TYPES = [
     "pdf", "docx", "docm", "pptx", "pptm", "xlsx", "xlsm", "odt", "odp", "ods", "epub", "rtf", "html", "htm", "xhtml",
-    "md", "txt", "doc", "ppt", "xls",
+    "md", "txt", "doc", "ppt", "xls", "tif", "tiff", "jpg", "jpeg", "png",
 ]  # fmt: skip
 _REFUSED = "documents refused"
 

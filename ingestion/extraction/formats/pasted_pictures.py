@@ -22,8 +22,7 @@ from ingestion.extraction.formats.pdf_figures import (
     PLACEHOLDER,
     REPEATED,
     are_words,
-    native_resolution,
-    picture_of,
+    native_picture_of,
 )
 from ingestion.extraction.formats.pdf_lines import ERRORS
 from ingestion.extraction.formats.refusals import ocr_broken, scan_without_ocr
@@ -78,7 +77,7 @@ def with_pictures(path: Path, draft: Draft, ocr: OcrEngine | None) -> Draft:
     has_text = any(line.text for block in blocks for line in block.lines)
     if ocr is None and unread and not has_text:
         raise scan_without_ocr(path)
-    pages = {block.page for block in draft.blocks if block.picture and block.picture.part in seen}
+    pages = {block.page for block in draft.blocks if _is_page(block, seen)}
     missed = set() if has_text else {block.page for block in draft.blocks if block.picture}
     return replace(
         draft,
@@ -156,7 +155,7 @@ def _drawn(archive: zipfile.ZipFile, pasted: PastedPicture) -> Picture | None:
         pixels = max((one["width"] * one["height"] for one in page.get_image_info()), default=0)
         if not _is_seen(width, height) or pixels < FEWEST_PIXELS:
             return None
-        return picture_of(page, _MOST_PIXELS, wanted=native_resolution(page))
+        return native_picture_of(page, _MOST_PIXELS)
 
 
 def _is_seen(width: float, height: float) -> bool:

@@ -18,7 +18,7 @@ from ingestion.extraction.formats.pdf_figures import (
     Figure,
     by_page,
     figures_on,
-    native_resolution,
+    native_picture_of,
     picture_of,
     read_figures,
     with_figures,
@@ -369,11 +369,13 @@ def _recognise(
     read: list[int] = []
     drawn: list[tuple[int, int]] = []
     undrawn: dict[int, str] = {}
+    # A file that is a picture itself has no more to show than its pixels.
+    drawn_by = picture_of if document.is_pdf else native_picture_of
 
     def pictures() -> Iterator[Picture]:
         for number in numbers:
             try:
-                picture = _picture_of(document[number - 1])
+                picture = drawn_by(document[number - 1], _MOST_PIXELS)
             except ERRORS as error:
                 _raise_out_of_memory(error)
                 undrawn[number] = one_line(str(error))
@@ -393,13 +395,6 @@ def _recognise(
     except BackendError as error:
         raise ocr_broken("{file} has scanned pages that could not be read: {error}", path, error) from error
     return read, undrawn
-
-
-def _picture_of(page: pymupdf.Page) -> Picture:
-    """Return a page drawn; a file that is a picture itself has no more to show than its pixels."""
-    if page.parent.is_pdf:
-        return picture_of(page, _MOST_PIXELS)
-    return picture_of(page, _MOST_PIXELS, wanted=native_resolution(page))
 
 
 def _read_figures(document: pymupdf.Document, path: Path, figures: list[Figure], ocr: OcrEngine) -> list[Figure]:

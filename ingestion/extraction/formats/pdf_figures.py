@@ -110,20 +110,29 @@ def are_words(texts: Sequence[str]) -> bool:
     return len(words) >= _FEWEST_WORDS and len(words) >= _LEAST_WORDLIKE * len(parts) and not is_scrambled(texts)
 
 
-def picture_of(page: pymupdf.Page, most_pixels: int, clip: pymupdf.Rect | None = None, wanted: float = _DPI) -> Picture:
-    """Return a page, or a part of it, drawn at 200 dpi or as wanted, a poster with less, within a number of pixels."""
+def picture_of(page: pymupdf.Page, most_pixels: int, clip: pymupdf.Rect | None = None) -> Picture:
+    """Return a page, or a part of it, drawn at 200 dpi, or less for a poster, within a number of pixels."""
     area = page.rect if clip is None else clip
-    dpi = int(min(wanted, max(_LEAST_DPI, (most_pixels / max(area.width * area.height / 72.0**2, 1e-6)) ** 0.5)))
-    pixmap = page.get_pixmap(clip=clip, dpi=dpi, colorspace=pymupdf.csGRAY, alpha=False)
-    return Picture(page.number + 1, pixmap.width, pixmap.height, dpi, pixmap.samples)
+    return _drawn(page, min(_DPI, max(_LEAST_DPI, _densest(area, most_pixels))), clip)
 
 
-def native_resolution(page: pymupdf.Page) -> float:
-    """Return the dots per inch at which a page that is one picture has the pixels of this; twice that for few."""
+def native_picture_of(page: pymupdf.Page, most_pixels: int) -> Picture:
+    """Return a page that is one picture, drawn with the pixels that this has; with twice as many of a small one."""
     shown = page.get_image_info()
     wide = max((max(image["width"], image["height"]) for image in shown), default=0)
-    native: float = 72.0 * wide / max(page.rect.width, page.rect.height, 1.0)
-    return 2 * native if wide < _FEW_PIXELS else max(native, 1.0)
+    native = 72.0 * wide / max(page.rect.width, page.rect.height, 1.0)
+    return _drawn(page, min(2 * native if wide < _FEW_PIXELS else native, _densest(page.rect, most_pixels)))
+
+
+def _densest(area: pymupdf.Rect, most_pixels: int) -> float:
+    """Return the dots per inch at which an area has a number of pixels."""
+    return float((most_pixels / max(area.width * area.height / 72.0**2, 1e-6)) ** 0.5)
+
+
+def _drawn(page: pymupdf.Page, resolution: float, clip: pymupdf.Rect | None = None) -> Picture:
+    dpi = max(1, int(resolution))
+    pixmap = page.get_pixmap(clip=clip, dpi=dpi, colorspace=pymupdf.csGRAY, alpha=False)
+    return Picture(page.number + 1, pixmap.width, pixmap.height, dpi, pixmap.samples)
 
 
 def with_figures(blocks: Sequence[DraftBlock], figures: Sequence[Figure]) -> list[DraftBlock]:
