@@ -27,7 +27,7 @@ from ingestion.extraction.formats.pdf_figures import (
 from ingestion.extraction.formats.pdf_lines import BOLD, ERRORS, FLAGS, damaged_pdf, open_pdf
 from ingestion.extraction.formats.refusals import ocr_broken, scan_without_ocr
 from ingestion.extraction.layout.hyphenation import vocabulary_of
-from ingestion.extraction.layout.page_breaks import joined_over_pages, without_running_heads
+from ingestion.extraction.layout.page_breaks import MARGIN, joined_over_pages, without_running_heads
 from ingestion.extraction.layout.paragraphs import blocks_of, body_size
 from ingestion.extraction.layout.ruled_tables import may_hold_table, placed_word, rows_with_tables
 from ingestion.extraction.layout.ruling_lines import Frame, Shape, frames_of
@@ -46,6 +46,10 @@ _MOST_PIXELS = 40_000_000
 _FEW_CHARACTERS = 25
 _STAMP_CHARACTERS = 200
 _MANY_DRAWINGS = 50
+# Shares of a page under a picture: where the page has a stamp alone, and where it has a long head or foot.
+_HALF, _NEARLY_ALL = 0.5, 0.75
+# Share of the area around them that strips of one picture cover.
+_WITHOUT_GAPS = 0.95
 _RAISED = 1
 # Least share of its size by which a raised number stands above its line.
 _LIFT = 0.15
@@ -103,8 +107,10 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None, kin
                 for number, cause in undrawn.items()
             ]
         missed = [number for number in pictured if number not in recognised and not pages[number - 1].rows]
+        if ocr is None:
+            missed = [number for number in pictured if number not in scrambled]
         if missed and ocr is None:
-            if not any(page.rows for page in pages):
+            if all(page.number in missed or not page.rows for page in pages):
                 raise scan_without_ocr(path)
             warnings.append(Message("{count} scanned pages were not read: no OCR is installed.", count=len(missed)))
         warnings += _scrambled_warnings(scrambled, recognised, ocr)
@@ -329,13 +335,29 @@ def _needs_ocr(page: pymupdf.Page, rows: PageRows) -> bool:
     unmapped = 0 if text.isascii() else len(_UNMAPPED.findall(text))
     if unmapped > 0.3 * len(text) or rows.unseen > max(_FEW_CHARACTERS, 0.5 * len(text)) or is_scrambled(texts):
         return True
-    if len(text) >= _STAMP_CHARACTERS:
+    if not _is_bare(rows):
         return False
     images = page.get_image_info()
     if len(text) < _FEW_CHARACTERS:
         return bool(images) or _drawings(page) >= _MANY_DRAWINGS
-    whole = abs(page.rect.get_area())
-    return any(abs(pymupdf.Rect(image["bbox"]).get_area()) >= 0.5 * whole for image in images)
+    share = _HALF if len(text) < _STAMP_CHARACTERS else _NEARLY_ALL
+    return _covered(page.rect, [pymupdf.Rect(image["bbox"]) for image in images]) >= share
+
+
+def _is_bare(rows: PageRows) -> bool:
+    """Return whether a page has no more text than a stamp, but for its head and foot."""
+    top, bottom = MARGIN * rows.height, (1 - MARGIN) * rows.height
+    return sum(len(row.text) for row in rows.rows if row.box.y1 > top and row.box.y0 < bottom) < _STAMP_CHARACTERS
+
+
+def _covered(page: pymupdf.Rect, images: Sequence[pymupdf.Rect]) -> float:
+    """Return the share of a page under its largest image, or under all if they lie edge to edge."""
+    areas = [abs(image.get_area()) for image in images]
+    around = pymupdf.Rect(images[0]) if images else pymupdf.Rect()
+    for image in images[1:]:
+        around |= image
+    touching = sum(areas) >= _WITHOUT_GAPS * abs(around.get_area())
+    return float(max((sum(areas) if touching else 0.0, *areas)) / max(abs(page.get_area()), 1.0))
 
 
 def _drawings(page: pymupdf.Page) -> int:
