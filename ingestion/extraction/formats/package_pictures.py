@@ -21,6 +21,8 @@ _SOURCE = re.compile(
     rb"<(?:img|image)\s[^>]{0,2000}?(?:src|href)\s{0,9}=\s{0,9}[\"']([^\"'>]{1,2000})[\"']", re.IGNORECASE
 )
 
+_SHOWN = re.compile(r"chart|diagram")
+
 Finder = Callable[[Element], Iterator[DraftBlock]]
 
 
@@ -51,11 +53,13 @@ def _attribute(element: Element, *endings: str) -> str:
 def drawings_in(package: Package, part: str) -> Finder:
     """Return what finds the pictures, charts and diagrams of the elements of a part of Office Open XML."""
     targets = relationships(package, part)
+    # Most texts have none, and need not be searched.
+    pictured = any(not target.endswith(".xml") or _SHOWN.search(target) for target in targets.values())
 
     def found_in(element: Element) -> Iterator[DraftBlock]:
-        for drawing in element.iter("{*}drawing", "{*}pict", "{*}object"):
+        for drawing in element.iter("{*}drawing", "{*}pict", "{*}object") if pictured else ():
             # The second copy, for older programs, is not read.
-            if targets and next(drawing.iterancestors(_FALLBACK, "{*}drawing", "{*}del", "{*}moveFrom"), None) is None:
+            if next(drawing.iterancestors(_FALLBACK, "{*}drawing", "{*}del", "{*}moveFrom"), None) is None:
                 yield from _of_drawing(package, targets, drawing)
 
     return found_in
@@ -100,11 +104,16 @@ def points(length: str) -> float:
 
 
 def relationships(package: Package, part: str) -> dict[str, str]:
-    """Return the parts to which a part of Office Open XML refers, by their names there; "" for one outside the file."""
+    """Return the parts to which a part of Office Open XML refers, by its names for them; "" for one outside the file.
+
+    Links are left out.
+    """
     folder, name = posixpath.split(part)
     root = package.find(f"{folder}/_rels/{name}.rels".lstrip("/"))
     found: dict[str, str] = {}
     for one in () if root is None else root:
+        if one.get("Type", "").endswith("/hyperlink"):
+            continue
         target = unquote(one.get("Target", ""))
         inside = one.get("TargetMode") != "External"
         path = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")

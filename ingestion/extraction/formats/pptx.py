@@ -64,7 +64,8 @@ def _slide_blocks(slide: Any, number: int, height: float) -> Iterator[DraftBlock
     title = slide.shapes.title
     if title is not None:
         yield paragraph(_frame_runs(title.text_frame), number, "heading")
-    shapes = [shape for shape in slide.shapes if title is None or shape.shape_id != title.shape_id]
+    # Some programs give two shapes the same number.
+    shapes = [shape for shape in slide.shapes if title is None or shape._element is not title._element]  # noqa: SLF001
     yield from _in_order((shape for shape in shapes if _placeholder(shape) not in _FURNITURE), number, height)
     for shape in shapes:
         # The number of a slide is that of its page.
@@ -72,9 +73,9 @@ def _slide_blocks(slide: Any, number: int, height: float) -> Iterator[DraftBlock
             yield paragraph(_frame_runs(shape.text_frame), number, "note")
     yield from _background(slide, number)
     if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame) is not None:
-        runs = list(_frame_runs(notes))
-        if standing(runs).strip():
-            yield paragraph([Run(f"{_NOTES} "), *runs], number, "note")
+        for line in notes.paragraphs:
+            if standing(_runs(line)).strip():
+                yield paragraph([Run(f"{_NOTES} "), *_runs(line)], number, "note")
 
 
 def _choose_alternatives(slide: Any) -> None:
