@@ -38,7 +38,10 @@ class DraftLine:
 
 @dataclass(frozen=True, slots=True)
 class PastedPicture:
-    """A picture in a package: the part that holds it, "" outside the file, and its size in points, 0 if unknown."""
+    """A picture in a package: its part, "" outside the file, and its size in points.
+
+    Width and height are 0 if they are unknown.
+    """
 
     part: str
     width: float = 0.0

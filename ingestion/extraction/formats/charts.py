@@ -1,4 +1,4 @@
-"""Text of the charts and diagrams (SmartArt) of Office Open XML, from the parts that hold their values."""
+"""Text of the charts and diagrams (SmartArt) of Office Open XML, from the parts with their values."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _table(series: Sequence[Series], page: int) -> Iterator[DraftBlock]:
 
 
 def _points(holder: Element | None, code: str = "") -> dict[int, str]:
-    """Return the cached points of labels or values by their places; `code` is the format of those that have none."""
+    """Return the cached points of labels or values by their places; `code` is their format if none is set."""
     if holder is None:
         return {}
     levels = holder.findall("{*}multiLvlStrRef/{*}multiLvlStrCache/{*}lvl")

@@ -18,7 +18,7 @@ _LENGTH = re.compile(r"(\d{1,6}(?:\.\d{0,9})?)(in|cm|mm|pt|pc|px)")
 _LARGEST_EMU = 10**10
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _SOURCE = re.compile(
-    rb"<(?:img|image)\s[^>]{0,2000}?(?:src|href)\s{0,9}=\s{0,9}[\"']([^\"'>]{1,2000})[\"']", re.IGNORECASE
+    rb"<(?:img|image)\s[^<>]{0,2000}?(?:src|href)\s{0,9}=\s{0,9}[\"']([^\"'<>]{1,2000})[\"']", re.IGNORECASE
 )
 
 _SHOWN = re.compile(r"chart|diagram")
@@ -104,9 +104,9 @@ def points(length: str) -> float:
 
 
 def relationships(package: Package, part: str) -> dict[str, str]:
-    """Return the parts to which a part of Office Open XML refers, by its names for them; "" for one outside the file.
+    """Return the parts to which a part of Office Open XML refers, by its names for them.
 
-    Links are left out.
+    A part outside the file is "". Links are left out.
     """
     folder, name = posixpath.split(part)
     root = package.find(f"{folder}/_rels/{name}.rels".lstrip("/"))

@@ -1,4 +1,4 @@
-"""Pictures pasted into office files: pages of text among them are read as scanned pages, others as figures."""
+"""Pictures pasted into office files: pages of text are read as scanned pages, others as figures."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class _Seen:
 
 
 def with_pictures(path: Path, draft: Draft, ocr: OcrEngine | None) -> Draft:
-    """Return a draft whose pictures are replaced by what OCR reads in them, with a warning of those not read.
+    """Return a draft with the words of its pictures, and a warning that counts those not read.
 
     Small pictures, photographs and what is repeated as a letterhead are passed over. Refusal if OCR fails.
     """
@@ -100,7 +100,7 @@ def _unrepeated(blocks: Sequence[DraftBlock], first: set[str]) -> Iterator[Draft
 def _seen(
     archive: zipfile.ZipFile, wanted: Sequence[PastedPicture], ocr: OcrEngine | None, unread: list[str]
 ) -> Iterator[tuple[str, _Seen]]:
-    """Yield the pictures in which OCR reads words; those that cannot be read, or are too many, go to `unread`."""
+    """Yield the pictures in which OCR reads words; `unread` takes those that it cannot read."""
     if ocr is None:
         unread += [part for part, _ in _drawn_of(archive, wanted, unread)]
         return
@@ -184,7 +184,7 @@ def _is_page(block: DraftBlock, seen: dict[str, _Seen]) -> bool:
 
 
 def _as_pages(blocks: Sequence[DraftBlock], seen: dict[str, _Seen]) -> list[DraftBlock]:
-    """Return the paragraphs of pictures that follow each other, as those of scanned pages; they have no place."""
+    """Return the paragraphs of successive pictures, as those of scanned pages; they have no place."""
     pages = []
     for number, block in enumerate(blocks, 1):
         found = seen[block.picture.part if block.picture else ""]

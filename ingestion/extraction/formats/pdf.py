@@ -68,10 +68,7 @@ _OUT_OF_MEMORY = re.compile(r"alloc.* failed")
 
 
 def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None, kind: Format = "pdf") -> ExtractedText:
-    """Return the text of a PDF with the box of every line; pages without a text layer are read by OCR.
-
-    A picture in a file of its own is a scan as well, each of several a page.
-    """
+    """Return the text of a PDF, or of a picture, with the box of every line; OCR reads scanned pages."""
     with _open(path, limits) as document:
         warnings: list[Message] = []
         if document.is_repaired:
@@ -109,10 +106,7 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None, kin
         missed = [number for number in pictured if number not in recognised and not pages[number - 1].rows]
         if ocr is None:
             missed = [number for number in pictured if number not in scrambled]
-        if missed and ocr is None:
-            if all(page.number in missed or not page.rows for page in pages):
-                raise scan_without_ocr(path)
-            warnings.append(Message("{count} scanned pages were not read: no OCR is installed.", count=len(missed)))
+            warnings += _without_ocr(path, pages, missed)
         warnings += _scrambled_warnings(scrambled, recognised, ocr)
         figures = without_letterheads(figures)
         if ocr is not None and figures:
@@ -365,6 +359,13 @@ def _drawings(page: pymupdf.Page) -> int:
     counted = count()
     page.get_cdrawings(callback=lambda _drawing: next(counted))
     return next(counted)
+
+
+def _without_ocr(path: Path, pages: Sequence[PageRows], missed: Sequence[int]) -> list[Message]:
+    """Return the warning of scanned pages that nothing reads; Refusal if no other page has text."""
+    if missed and all(page.number in missed or not page.rows for page in pages):
+        raise scan_without_ocr(path)
+    return [Message("{count} scanned pages were not read: no OCR is installed.", count=len(missed))] if missed else []
 
 
 def _scrambled_warnings(scrambled: Sequence[int], recognised: Sequence[int], ocr: OcrEngine | None) -> list[Message]:

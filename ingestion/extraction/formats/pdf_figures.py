@@ -117,7 +117,7 @@ def picture_of(page: pymupdf.Page, most_pixels: int, clip: pymupdf.Rect | None =
 
 
 def native_picture_of(page: pymupdf.Page, most_pixels: int) -> Picture:
-    """Return a page that is one picture, drawn with the pixels that this has; with twice as many of a small one."""
+    """Return a page that is one picture, drawn with its pixels, or with twice as many if it has few."""
     shown = page.get_image_info()
     wide = max((max(image["width"], image["height"]) for image in shown), default=0)
     native = 72.0 * wide / max(page.rect.width, page.rect.height, 1.0)

@@ -79,7 +79,7 @@ def _slide_blocks(slide: Any, number: int, height: float) -> Iterator[DraftBlock
 
 
 def _choose_alternatives(slide: Any) -> None:
-    """Put the first of each choice of alternatives in its place, such as a formula in place of its picture."""
+    """Put the first of each alternatives in their place, such as a formula in place of its picture."""
     for alternatives in list(slide.iter(f"{_MC}AlternateContent")):
         chosen = next(iter(alternatives), None)
         above = alternatives.getparent()
@@ -131,7 +131,7 @@ def _blocks_of(shape: Any, number: int) -> Iterator[DraftBlock]:
 
 
 def _part_blocks(kind: str, part: Any, identity: str, number: int) -> Iterator[DraftBlock]:
-    """Yield the blocks of a chart or diagram in a part of its own."""
+    """Yield the blocks of a chart or diagram, which another part of the file holds."""
     inside = identity in part.rels and not part.rels[identity].is_external
     root = parse_xml(part.related_part(identity).blob) if inside else None
     if root is not None:

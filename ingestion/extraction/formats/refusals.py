@@ -37,5 +37,5 @@ def scan_without_ocr(path: Path) -> Refusal:
 
 
 def ocr_broken(message: str, path: Path, error: BackendError) -> Refusal:
-    """Return the refusal of a file with pictures that OCR fails to read; the message has its name and the error."""
+    """Return the refusal of a file with pictures that OCR fails to read; the message names both."""
     return Refusal("ocr_missing", message, help=error.help, file=path.name, error=error.fault)

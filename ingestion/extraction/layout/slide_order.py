@@ -17,8 +17,6 @@ _FOOT = 0.88
 # Gap between two rows of cards, in gaps within a card.
 _CARD_GAP = 2.0
 
-Places = list[int]
-
 
 def reading_order(boxes: Sequence[Box], height: float = 0.0) -> list[int]:
     """Return the places of boxes in reading order: columns from left to right, each from top to bottom.
@@ -37,7 +35,7 @@ def reading_order(boxes: Sequence[Box], height: float = 0.0) -> list[int]:
     return [place for part in (above, foot) for place in _ordered(part, boxes)]
 
 
-def _ordered(places: Places, boxes: Sequence[Box]) -> Iterator[int]:
+def _ordered(places: list[int], boxes: Sequence[Box]) -> Iterator[int]:
     if len(places) < 2:
         yield from places
         return
@@ -51,9 +49,9 @@ def _ordered(places: Places, boxes: Sequence[Box]) -> Iterator[int]:
         yield from sorted(places, key=lambda place: (boxes[place].y0, boxes[place].x0))
 
 
-def _bands(places: Places, boxes: Sequence[Box]) -> list[Places]:
+def _bands(places: list[int], boxes: Sequence[Box]) -> list[list[int]]:
     """Return the places by the rows through which the same columns go."""
-    bands: list[list[Places]] = []
+    bands: list[list[list[int]]] = []
     for row in _rows(places, boxes):
         if bands and len(_columns([*chain(*bands[-1]), *row], boxes)) > 1:
             bands[-1].append(row)
@@ -62,7 +60,7 @@ def _bands(places: Places, boxes: Sequence[Box]) -> list[Places]:
     return [[*chain(*card)] for band in bands for card in _cards(band, boxes)]
 
 
-def _cards(rows: list[Places], boxes: Sequence[Box]) -> list[list[Places]]:
+def _cards(rows: list[list[int]], boxes: Sequence[Box]) -> list[list[list[int]]]:
     """Return rows parted where they are much further from each other than elsewhere, as rows of cards are."""
     gaps = [_top(below, boxes) - _bottom(above, boxes) for above, below in pairwise(rows)]
     if len(gaps) < 3:
@@ -73,9 +71,9 @@ def _cards(rows: list[Places], boxes: Sequence[Box]) -> list[list[Places]]:
     return cards if all(len(card) > 1 for card in cards) else [rows]
 
 
-def _columns(places: Places, boxes: Sequence[Box]) -> list[Places]:
-    """Return the places by columns; a narrow one whose boxes stand beside those of the next is a part of that."""
-    columns: list[Places] = []
+def _columns(places: list[int], boxes: Sequence[Box]) -> list[list[int]]:
+    """Return the places by columns; a narrow one beside the boxes of another belongs to that."""
+    columns: list[list[int]] = []
     for column in _parts([(boxes[place].x0, boxes[place].x1, place) for place in places]):
         if columns and _are_rows(columns[-1], column, boxes):
             columns[-1] += column
@@ -84,7 +82,7 @@ def _columns(places: Places, boxes: Sequence[Box]) -> list[Places]:
     return columns
 
 
-def _are_rows(left: Places, right: Places, boxes: Sequence[Box]) -> bool:
+def _are_rows(left: list[int], right: list[int], boxes: Sequence[Box]) -> bool:
     """Return whether each box of a narrow column stands beside one of the column next to it."""
     narrow, wide = sorted((left, right), key=lambda places: _width(places, boxes))
     if len(narrow) < 2 or _width(narrow, boxes) > _NARROW * _width(wide, boxes):
@@ -93,18 +91,18 @@ def _are_rows(left: Places, right: Places, boxes: Sequence[Box]) -> bool:
     return None not in beside and len(beside) == len(narrow)
 
 
-def _beside(box: Box, column: Places, boxes: Sequence[Box]) -> int | None:
+def _beside(box: Box, column: list[int], boxes: Sequence[Box]) -> int | None:
     middle = (box.y0 + box.y1) / 2
     return next((place for place in column if boxes[place].y0 <= middle <= boxes[place].y1), None)
 
 
-def _rows(places: Places, boxes: Sequence[Box]) -> list[Places]:
+def _rows(places: list[int], boxes: Sequence[Box]) -> list[list[int]]:
     return _parts([(boxes[place].y0, boxes[place].y1, place) for place in places])
 
 
-def _parts(spans: list[tuple[float, float, int]]) -> list[Places]:
+def _parts(spans: list[tuple[float, float, int]]) -> list[list[int]]:
     """Return the places of spans, parted where no span goes on."""
-    parts: list[Places] = []
+    parts: list[list[int]] = []
     reached = float("-inf")
     for start, end, place in sorted(spans):
         inset = _OVERLAP * (end - start)
@@ -115,13 +113,13 @@ def _parts(spans: list[tuple[float, float, int]]) -> list[Places]:
     return parts
 
 
-def _width(places: Places, boxes: Sequence[Box]) -> float:
+def _width(places: list[int], boxes: Sequence[Box]) -> float:
     return max(boxes[place].x1 for place in places) - min(boxes[place].x0 for place in places)
 
 
-def _top(places: Places, boxes: Sequence[Box]) -> float:
+def _top(places: list[int], boxes: Sequence[Box]) -> float:
     return min(boxes[place].y0 for place in places)
 
 
-def _bottom(places: Places, boxes: Sequence[Box]) -> float:
+def _bottom(places: list[int], boxes: Sequence[Box]) -> float:
     return max(boxes[place].y1 for place in places)

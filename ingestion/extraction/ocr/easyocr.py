@@ -72,7 +72,7 @@ def load_easyocr() -> Callable[[Any], Iterable[tuple[Any, str, float]]]:
 
 
 def _longest_side(grey: Any) -> int:
-    """Return the pixels along the longer side of a picture in which words are looked for; they are read in all."""
+    """Return the pixels along the longer side of a picture in which words are looked for."""
     height, width = grey.shape
     return int(min(_LONGEST_SIDE, max(height, width) * min(1.0, (_MOST_PIXELS / (height * width)) ** 0.5)))
 

@@ -1,4 +1,4 @@
-"""Pictures in office files: pages of text are read, small ones and photographs passed over, others counted."""
+"""Pictures in office files: pages of text are read, icons and photographs are not, others counted."""
 
 from __future__ import annotations
 

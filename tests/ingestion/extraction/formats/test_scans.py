@@ -1,4 +1,4 @@
-"""Pictures in files of their own, which are read as scanned pages are."""
+"""Files that are pictures, which are read as scanned pages are."""
 
 from __future__ import annotations
 
