@@ -40,7 +40,7 @@ _PAGE_SHARE = 0.4
 _MOST_PIXELS = 12_000_000
 _LARGEST = 100_000_000
 # Of a file; pages pasted as pictures are read as far as those of a PDF.
-_MOST_FIGURES = 60
+_MOST_FIGURES = 100
 _MOST_PAGES = 1_000
 # A photograph has fewer plain tiles, of so many pixels and with no greater differences in them.
 _TILE, _PLAIN, _LEAST_PLAIN = 16, 24, 0.2
@@ -101,46 +101,31 @@ def _seen(
     archive: zipfile.ZipFile, wanted: Sequence[PastedPicture], ocr: OcrEngine | None, unread: list[str]
 ) -> Iterator[tuple[str, _Seen]]:
     """Yield the pictures in which OCR reads words; `unread` takes those that it cannot read."""
-    if ocr is None:
-        unread += [part for part, _ in _drawn_of(archive, wanted, unread)]
-        return
     drawn: list[tuple[str, Picture]] = []
 
     def pictures() -> Iterator[Picture]:
-        for part, picture in _drawn_of(archive, wanted, unread):
-            drawn.append((part, replace(picture, samples=b"")))
-            yield replace(picture, page=len(drawn))
+        left = {True: _MOST_PAGES, False: _MOST_FIGURES} if ocr else {True: 0, False: 0}
+        for pasted in wanted:
+            try:
+                picture = _drawn(archive, pasted, left)
+            except (*ERRORS, *UNPACKING_ERRORS, KeyError):
+                unread.append(pasted.part)
+                continue
+            if picture is not None:
+                drawn.append((pasted.part, replace(picture, samples=b"")))
+                yield replace(picture, page=len(drawn))
 
-    for index, lines in enumerate(ocr.read(pictures())):
+    for index, lines in enumerate(ocr.read(pictures()) if ocr else (() for _ in pictures())):
         part, picture = drawn[index]
         if are_words([one_line(line.text) for line in lines]):
             yield part, _Seen(picture, lines)
 
 
-def _drawn_of(
-    archive: zipfile.ZipFile, wanted: Sequence[PastedPicture], unread: list[str]
-) -> Iterator[tuple[str, Picture]]:
-    """Yield the pictures that may have words; those that cannot be drawn, or are too many, go to `unread`."""
-    left = {True: _MOST_PAGES, False: _MOST_FIGURES}
-    for pasted in wanted:
-        try:
-            picture = _drawn(archive, pasted)
-        except (*ERRORS, *UNPACKING_ERRORS, KeyError):
-            unread.append(pasted.part)
-            continue
-        if picture is None:
-            continue
-        is_page = _is_large(pasted, picture)
-        if is_page or not _is_photograph(picture):
-            left[is_page] -= 1
-            if left[is_page] < 0:
-                unread.append(pasted.part)
-            else:
-                yield pasted.part, picture
+def _drawn(archive: zipfile.ZipFile, pasted: PastedPicture, left: dict[bool, int]) -> Picture | None:
+    """Return a picture drawn in grey; None for a small one and a photograph.
 
-
-def _drawn(archive: zipfile.ZipFile, pasted: PastedPicture) -> Picture | None:
-    """Return a picture drawn in grey; None for a small one, and ValueError for what cannot be drawn."""
+    `left` is how many more may be drawn that are pages, and that are not. ValueError for those that cannot be.
+    """
     if pasted.width and not _is_seen(pasted.width, pasted.height):
         return None
     entry = archive.getinfo(pasted.part)
@@ -155,17 +140,21 @@ def _drawn(archive: zipfile.ZipFile, pasted: PastedPicture) -> Picture | None:
         pixels = max((one["width"] * one["height"] for one in page.get_image_info()), default=0)
         if not _is_seen(width, height) or pixels < FEWEST_PIXELS:
             return None
-        return native_picture_of(page, _MOST_PIXELS)
+        is_page = _is_large(width, height)
+        left[is_page] -= 1
+        if left[is_page] < 0:
+            raise ValueError("too many pictures")
+        picture = native_picture_of(page, _MOST_PIXELS)
+    return picture if is_page or not _is_photograph(picture) else None
 
 
 def _is_seen(width: float, height: float) -> bool:
     return width >= NARROWEST and height >= LOWEST and width * height >= LEAST_SHARE * _PAGE
 
 
-def _is_large(pasted: PastedPicture, picture: Picture) -> bool:
-    """Return whether a picture is shown as large as a page, or unless this is known has the points of one."""
-    inches = picture.width * picture.height / picture.dpi**2
-    return (pasted.width * pasted.height or inches * 72.0**2) >= _PAGE_SHARE * _PAGE
+def _is_large(width: float, height: float) -> bool:
+    """Return whether a picture is shown as large as a page, in points."""
+    return width * height >= _PAGE_SHARE * _PAGE
 
 
 def _is_photograph(picture: Picture) -> bool:
@@ -179,8 +168,13 @@ def _is_photograph(picture: Picture) -> bool:
 
 def _is_page(block: DraftBlock, seen: dict[str, _Seen]) -> bool:
     """Return whether a block is a picture with the words of a page."""
-    found = seen.get(block.picture.part) if block.picture else None
-    return block.picture is not None and found is not None and _is_large(block.picture, found.picture)
+    pasted = block.picture
+    if pasted is None or pasted.part not in seen:
+        return False
+    picture = seen[pasted.part].picture
+    scale = 72.0 / picture.dpi
+    shown = (pasted.width, pasted.height) if pasted.width else (picture.width * scale, picture.height * scale)
+    return _is_large(*shown)
 
 
 def _as_pages(blocks: Sequence[DraftBlock], seen: dict[str, _Seen]) -> list[DraftBlock]:

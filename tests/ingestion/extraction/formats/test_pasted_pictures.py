@@ -152,6 +152,14 @@ def test_icons_and_photographs_and_letterheads_are_not_read(tmp_path: Path) -> N
     assert engine.pictures == []
 
 
+def test_pictures_beyond_a_number_are_counted_and_not_read(tmp_path: Path) -> None:
+    pictures = [picture(800, 300, (f"Box {number} of the plan",)) for number in range(110)]
+    engine = ReadingOcr(*WORDS)
+    extracted = extract(_word(tmp_path / "a.docx", "A report", *pictures, width=5), LIMITS, engine)
+    assert len(engine.pictures) == 100
+    assert extracted.warnings == ("Pictures that were not read: 10.",)
+
+
 def test_a_picture_in_which_there_are_no_words_adds_nothing(tmp_path: Path) -> None:
     extracted = extract(_word(tmp_path / "a.docx", "A report", picture(lines=())), LIMITS, ReadingOcr("~ |", "; ,"))
     assert extracted.text == "A report"
