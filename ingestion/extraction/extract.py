@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from ingestion.extraction.assemble import Draft, assemble, too_long, within
@@ -15,6 +16,7 @@ from ingestion.extraction.formats.odt import extract_odt
 from ingestion.extraction.formats.package_pictures import sheet_pictures
 from ingestion.extraction.formats.pptx import extract_pptx
 from ingestion.extraction.formats.rtf import extract_rtf
+from ingestion.extraction.formats.rtf_pictures import rtf_picture, rtf_pictures
 from ingestion.extraction.formats.text import extract_markdown, extract_text
 from ingestion.extraction.formats.xlsx import extract_xlsx
 from ingestion.extraction.formats.zip_container import open_package
@@ -34,6 +36,8 @@ _PACKED = {
     "odt": extract_odt,
     "epub": extract_epub,
 }
+# Bytes; a larger one is not read to its end, and therefore damaged.
+_LARGEST_PICTURE = 100_000_000
 # Raised when the same file comes to be read or described in another way, so that it is read again.
 EXTRACTION_VERSION = "10"
 
@@ -82,7 +86,7 @@ def _read(path: Path, found: Format, limits: ExtractionLimits, ocr: OcrEngine | 
             with converted(path, CONVERTED[found], limits) as copy:
                 return replace(_read(copy, detect(copy), limits, ocr), media_type=MEDIA_TYPES[found])
         case "html" | "rtf" | "markdown" | "text":
-            draft = _PLAIN[found](path)
+            draft = _with_pictures(path, found, _PLAIN[found](path), ocr)
         case _:
             draft = _with_pictures(path, found, _PACKED[found](path, limits), ocr)
     drafts, whole = within(with_caption_units(draft.blocks), limits.max_characters)
@@ -108,9 +112,16 @@ def _with_pictures(path: Path, found: Format, draft: Draft, ocr: OcrEngine | Non
     if found == "xlsx":
         with open_package(path) as package:
             draft = replace(draft, blocks=sorted([*draft.blocks, *sheet_pictures(package)], key=lambda one: one.page))
+    content = b""
+    if found == "rtf":
+        content = path.read_bytes()
+        draft = replace(draft, blocks=[*draft.blocks, *rtf_pictures(content)])
     if not any(block.picture for block in draft.blocks):
         return draft
     # Imported where it is used: its library is large.
     from ingestion.extraction.formats.pasted_pictures import with_pictures
 
-    return with_pictures(path, draft, ocr)
+    if found == "rtf":
+        return with_pictures(path, draft, ocr, partial(rtf_picture, content))
+    with open_package(path) as package:
+        return with_pictures(path, draft, ocr, partial(package.read, most=_LARGEST_PICTURE))

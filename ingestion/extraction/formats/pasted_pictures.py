@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -29,6 +28,7 @@ from ingestion.extraction.formats.refusals import ocr_broken, scan_without_ocr
 from ingestion.extraction.formats.zip_container import UNPACKING_ERRORS
 from ingestion.extraction.layout.text_rows import PageRows, rows_of
 from ingestion.file_reading import OcrEngine, OcrLine, Picture
+from ingestion.types.outcome import Refusal
 from rag_engine.errors import BackendError
 from rag_engine.messages import Message
 
@@ -38,7 +38,6 @@ _DRAWN = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\x00", b"MM\x00*", b"BM")
 _PAGE = 595.0 * 842.0
 _PAGE_SHARE = 0.4
 _MOST_PIXELS = 12_000_000
-_LARGEST = 100_000_000
 # Of a file; pages pasted as pictures are read as far as those of a PDF.
 _MOST_FIGURES = 100
 _MOST_PAGES = 1_000
@@ -54,18 +53,18 @@ class _Seen:
     lines: tuple[OcrLine, ...]
 
 
-def with_pictures(path: Path, draft: Draft, ocr: OcrEngine | None) -> Draft:
+def with_pictures(path: Path, draft: Draft, ocr: OcrEngine | None, opened: Callable[[str], bytes]) -> Draft:
     """Return a draft with the words of its pictures, and a warning that counts those not read.
 
-    Small pictures, photographs and what is repeated as a letterhead are passed over. Refusal if OCR fails.
+    `opened` gives the bytes of a part; Refusal or ValueError if it cannot. Small pictures, photographs and those
+    repeated as a letterhead is are passed over. Refusal if OCR fails.
     """
     uses = Counter(block.picture.part for block in draft.blocks if block.picture)
     sizes = {block.picture.part: block.picture for block in draft.blocks if block.picture}
     wanted = [picture for part, picture in sizes.items() if uses[part] < REPEATED]
     unread: list[str] = []
     try:
-        with zipfile.ZipFile(path) as archive:
-            seen = dict(_seen(archive, wanted, ocr, unread))
+        seen = dict(_seen(opened, wanted, ocr, unread))
     except BackendError as error:
         raise ocr_broken("{file} has pictures that could not be read: {error}", path, error) from error
     first: set[str] = set()
@@ -74,7 +73,7 @@ def with_pictures(path: Path, draft: Draft, ocr: OcrEngine | None) -> Draft:
         of_kind = list(run)
         blocks += _as_pages(of_kind, seen) if page_like else [_as_figure(block, seen) for block in of_kind]
     told = Message("Pictures that were not read: {count}.", count=len(unread))
-    has_text = any(line.text for block in blocks for line in block.lines)
+    has_text = any(line.text.strip() for block in blocks for line in block.lines)
     if ocr is None and unread and not has_text:
         raise scan_without_ocr(path)
     pages = {block.page for block in draft.blocks if _is_page(block, seen)}
@@ -98,7 +97,7 @@ def _unrepeated(blocks: Sequence[DraftBlock], first: set[str]) -> Iterator[Draft
 
 
 def _seen(
-    archive: zipfile.ZipFile, wanted: Sequence[PastedPicture], ocr: OcrEngine | None, unread: list[str]
+    opened: Callable[[str], bytes], wanted: Sequence[PastedPicture], ocr: OcrEngine | None, unread: list[str]
 ) -> Iterator[tuple[str, _Seen]]:
     """Yield the pictures in which OCR reads words; `unread` takes those that it cannot read."""
     drawn: list[tuple[str, Picture]] = []
@@ -107,8 +106,8 @@ def _seen(
         left = {True: _MOST_PAGES, False: _MOST_FIGURES} if ocr else {True: 0, False: 0}
         for pasted in wanted:
             try:
-                picture = _drawn(archive, pasted, left)
-            except (*ERRORS, *UNPACKING_ERRORS, KeyError):
+                picture = _drawn(opened, pasted, left)
+            except (*ERRORS, *UNPACKING_ERRORS, Refusal):
                 unread.append(pasted.part)
                 continue
             if picture is not None:
@@ -121,17 +120,14 @@ def _seen(
             yield part, _Seen(picture, lines)
 
 
-def _drawn(archive: zipfile.ZipFile, pasted: PastedPicture, left: dict[bool, int]) -> Picture | None:
+def _drawn(opened: Callable[[str], bytes], pasted: PastedPicture, left: dict[bool, int]) -> Picture | None:
     """Return a picture drawn in grey; None for a small one and a photograph.
 
     `left` is how many more may be drawn that are pages, and that are not. ValueError for those that cannot be.
     """
     if pasted.width and not _is_seen(pasted.width, pasted.height):
         return None
-    entry = archive.getinfo(pasted.part)
-    if entry.file_size > _LARGEST:
-        raise ValueError(f"picture of {entry.file_size} bytes")
-    content = archive.read(entry)
+    content = opened(pasted.part)
     if not content.startswith(_DRAWN):
         raise ValueError("not a picture that is drawn")
     with pymupdf.open(stream=content) as document:

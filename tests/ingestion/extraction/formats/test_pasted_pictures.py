@@ -109,12 +109,20 @@ def _workbook(path: Path, content: bytes) -> Path:
     return path
 
 
+def _rtf(path: Path, content: bytes) -> Path:
+    digits = content.hex().encode()
+    shown = rb"{\pict\picwgoal8640\pichgoal12240\pngblip " + digits + b"}"
+    path.write_bytes(rb"{\rtf1 Please find enclosed\par {\*\shppict" + shown + rb"}{\nonshppict" + shown + b"}}")
+    return path
+
+
 _MAKERS = {
     "docx": lambda path, content: _word(path, "Please find enclosed", content),
     "odt": _odt,
     "epub": _epub,
     "pptx": _deck,
     "xlsx": _workbook,
+    "rtf": _rtf,
 }
 
 
