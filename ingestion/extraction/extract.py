@@ -13,7 +13,7 @@ from ingestion.extraction.formats.epub import extract_epub
 from ingestion.extraction.formats.html import extract_html
 from ingestion.extraction.formats.legacy_office import converted
 from ingestion.extraction.formats.odt import extract_odt
-from ingestion.extraction.formats.package_pictures import sheet_pictures
+from ingestion.extraction.formats.package_pictures import sheet_pictures, with_odf_charts
 from ingestion.extraction.formats.pptx import extract_pptx
 from ingestion.extraction.formats.rtf import extract_rtf
 from ingestion.extraction.formats.rtf_pictures import rtf_picture, rtf_pictures
@@ -112,6 +112,9 @@ def _with_pictures(path: Path, found: Format, draft: Draft, ocr: OcrEngine | Non
     if found == "xlsx":
         with open_package(path) as package:
             draft = replace(draft, blocks=sorted([*draft.blocks, *sheet_pictures(package)], key=lambda one: one.page))
+    if found == "odt":
+        with open_package(path) as package:
+            draft = replace(draft, blocks=list(with_odf_charts(package, draft.blocks)))
     content = b""
     if found == "rtf":
         content = path.read_bytes()

@@ -54,6 +54,17 @@ def _extended_chart(root: Element, chart: Element, page: int) -> list[DraftBlock
     return [*_captions(named, page), *_table(series, page)]
 
 
+def odf_chart_blocks(chart: Element) -> list[DraftBlock]:
+    """Return the titles of a chart of OpenDocument, and the table of its values."""
+    named = [_lines_of(title) for title in chart.iter("{*}title", "{*}subtitle")]
+    rows = [[_lines_of(cell) for cell in row.iter("{*}table-cell")] for row in chart.iter("{*}table-row")]
+    return [*_captions(named, 1), *([table(rows, 1, 1)] if rows else [])]
+
+
+def _lines_of(element: Element) -> str:
+    return one_line(" ".join("".join(map(str, line.itertext())) for line in element.iter("{*}p")))
+
+
 def _captions(texts: Sequence[str], page: int) -> list[DraftBlock]:
     return [paragraph(text, page) for text in dict.fromkeys(texts) if text]
 

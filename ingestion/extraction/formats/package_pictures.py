@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from urllib.parse import unquote, urlsplit
 
 from ingestion.extraction.assemble import DraftBlock, PastedPicture
-from ingestion.extraction.formats.charts import chart_blocks, diagram_blocks
+from ingestion.extraction.formats.charts import chart_blocks, diagram_blocks, odf_chart_blocks
 from ingestion.extraction.formats.zip_container import Element, Package, parse_xml
 
 # English Metric Units, in which Office Open XML measures.
@@ -21,6 +21,7 @@ _SOURCE = re.compile(
     rb"<(?:img|image)\s[^<>]{0,2000}?(?:src|href)\s{0,9}=\s{0,9}[\"']([^\"'<>]{1,2000})[\"']", re.IGNORECASE
 )
 
+_CONTENT = "content.xml"
 _SHOWN = re.compile(r"chart|diagram")
 
 Finder = Callable[[Element], Iterator[DraftBlock]]
@@ -144,12 +145,23 @@ def _on_sheet(package: Package, drawing: str, number: int) -> Iterator[DraftBloc
 
 
 def odf_pictures(element: Element) -> Iterator[DraftBlock]:
-    """Yield the pictures within an element of OpenDocument."""
-    for image in element.iter("{*}image"):
-        name, frame = _attribute(image, "}href").removeprefix("./"), image.getparent()
-        if frame is not None and name and not name.startswith("ObjectReplacements"):
-            width, height = (points(_attribute(frame, side)) for side in ("}width", "}height"))
-            yield picture_block("" if urlsplit(name).scheme else unquote(name), 1, width, height)
+    """Yield the pictures within an element of OpenDocument; charts and other objects are parts too."""
+    for frame in element.iter("{*}frame"):
+        size = [points(_attribute(frame, side)) for side in ("}width", "}height")]
+        # An object has a picture as well, and a drawing of lines one of dots, which comes last.
+        for shown in (frame.findall("{*}object") or frame.findall("{*}image"))[-1:]:
+            name = _attribute(shown, "}href").removeprefix("./")
+            part = "" if urlsplit(name).scheme else unquote(name)
+            yield picture_block(f"{part}/{_CONTENT}" if shown.tag.endswith("}object") else part, 1, *size)
+
+
+def with_odf_charts(package: Package, blocks: Iterable[DraftBlock]) -> Iterator[DraftBlock]:
+    """Yield the blocks of an OpenDocument text, each of its charts as titles and a table."""
+    for block in blocks:
+        part = block.picture.part if block.picture else ""
+        root = parse_xml(package.read(part)) if part.endswith(f"/{_CONTENT}") and part in package.names else None
+        chart = None if root is None else root.find(".//{*}chart/{*}chart")
+        yield from [block] if chart is None else odf_chart_blocks(chart)
 
 
 def chapter_pictures(package: Package, chapter: str, content: bytes, number: int) -> Iterator[DraftBlock]:

@@ -221,3 +221,28 @@ def test_a_chart_in_a_text_is_a_table_in_its_place(tmp_path: Path) -> None:
         "2019 – Flood: 12",
         "2020 – Flood: 40",
     ]
+
+
+def test_a_chart_in_an_opendocument_text_is_a_table_in_its_place(tmp_path: Path) -> None:
+    table = "".join(
+        f"<table:table-row>{''.join(f'<table:table-cell><text:p>{text}</text:p></table:table-cell>' for text in row)}"
+        "</table:table-row>"
+        for row in (("", "Flood"), ("2019", "12"))
+    )
+    path = _odt(tmp_path / "a.odt", picture())
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts["content.xml"] = parts["content.xml"].replace(
+        b"<draw:image", b'<draw:object xmlns:xlink="http://www.w3.org/1999/xlink" xlink:href="./Object 1"/><draw:image'
+    )
+    spaces = " ".join(f'xmlns:{name}="urn:{name}"' for name in ("office", "chart", "table", "text"))
+    parts["Object 1/content.xml"] = (
+        f"<office:document {spaces}><office:body><office:chart><chart:chart><chart:title><text:p>Damage</text:p>"
+        f"</chart:title><table:table>{table}</table:table></chart:chart></office:chart></office:body></office:document>"
+    ).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    extracted = extract(path, LIMITS, None)
+    assert extracted.text.split("\n\n") == ["Please find enclosed", "Damage", "Flood", "2019 – Flood: 12"]
+    assert extracted.warnings == ()
