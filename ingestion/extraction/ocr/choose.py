@@ -95,7 +95,7 @@ class _NeuralOcr:
             except (MemoryError, RuntimeError) as error:
                 if isinstance(error, MemoryError) or _OUT_OF_MEMORY.search(str(error)):
                     raise BackendError(
-                        "the OCR engine needs more memory than a reader of files may take",
+                        "The OCR engine needs more memory than a reader of files may take.",
                         help="Choose another OCR engine in the settings, such as Tesseract, and add the file again.",
                     ) from error
                 raise
