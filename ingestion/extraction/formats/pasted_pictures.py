@@ -24,7 +24,7 @@ from ingestion.extraction.formats.pdf_figures import (
     native_picture_of,
 )
 from ingestion.extraction.formats.pdf_lines import ERRORS
-from ingestion.extraction.formats.refusals import ocr_broken, scan_without_ocr
+from ingestion.extraction.formats.refusals import scan_without_ocr
 from ingestion.extraction.formats.zip_container import UNPACKING_ERRORS
 from ingestion.extraction.layout.text_rows import PageRows, rows_of
 from ingestion.file_reading import OcrEngine, OcrLine, Picture
@@ -66,7 +66,13 @@ def with_pictures(path: Path, draft: Draft, ocr: OcrEngine | None, opened: Calla
     try:
         seen = dict(_seen(opened, wanted, ocr, unread))
     except BackendError as error:
-        raise ocr_broken("{file} has pictures that could not be read: {error}", path, error) from error
+        raise Refusal(
+            "ocr_missing",
+            "{file} has pictures that could not be read: {error}",
+            help=error.help,
+            file=path.name,
+            error=error.fault,
+        ) from error
     first: set[str] = set()
     blocks: list[DraftBlock] = []
     for page_like, run in groupby(_unrepeated(draft.blocks, first), key=lambda block: _is_page(block, seen)):

@@ -25,7 +25,7 @@ from ingestion.extraction.formats.pdf_figures import (
     without_letterheads,
 )
 from ingestion.extraction.formats.pdf_lines import BOLD, ERRORS, FLAGS, damaged_pdf, open_pdf
-from ingestion.extraction.formats.refusals import ocr_broken, scan_without_ocr
+from ingestion.extraction.formats.refusals import scan_without_ocr
 from ingestion.extraction.layout.hyphenation import vocabulary_of
 from ingestion.extraction.layout.page_breaks import MARGIN, joined_over_pages, without_running_heads
 from ingestion.extraction.layout.paragraphs import blocks_of, body_size
@@ -416,7 +416,7 @@ def _recognise(
                 pages[number - 1] = PageRows(number, page.width, page.height, rows_of(lines), recognised=True)
                 read.append(number)
     except BackendError as error:
-        raise ocr_broken("{file} has scanned pages that could not be read: {error}", path, error) from error
+        raise _ocr_broken("{file} has scanned pages that could not be read: {error}", path, error) from error
     return read, undrawn
 
 
@@ -424,7 +424,11 @@ def _read_figures(document: pymupdf.Document, path: Path, figures: list[Figure],
     try:
         return read_figures(document, figures, ocr)
     except BackendError as error:
-        raise ocr_broken("{file} has figures that could not be read: {error}", path, error) from error
+        raise _ocr_broken("{file} has figures that could not be read: {error}", path, error) from error
+
+
+def _ocr_broken(message: str, path: Path, error: BackendError) -> Refusal:
+    return Refusal("ocr_missing", message, help=error.help, file=path.name, error=error.fault)
 
 
 def _reads_better(seen: Sequence[str], shown: Sequence[str]) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from ingestion.types.outcome import Refusal
-from rag_engine.errors import BackendError
 
 
 def locked(path: Path) -> Refusal:
@@ -34,8 +33,3 @@ def scan_without_ocr(path: Path) -> Refusal:
         help="Install Tesseract with the document's language, then add the file again.",
         file=path.name,
     )
-
-
-def ocr_broken(message: str, path: Path, error: BackendError) -> Refusal:
-    """Return the refusal of a file with pictures that OCR fails to read; the message names both."""
-    return Refusal("ocr_missing", message, help=error.help, file=path.name, error=error.fault)
