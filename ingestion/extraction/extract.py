@@ -63,8 +63,7 @@ def extract(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> Extr
 
 def _without_text(path: Path, pictured: int) -> Refusal:
     if not pictured:
-        cure = "Open it and check that it is not blank."
-        return Refusal("no_text", "{file} has no text.", help=cure, file=path.name)
+        return Refusal("no_text", "{file} has no text.", help="Open it and check that it is not blank.", file=path.name)
     return Refusal(
         "no_text",
         "{file} has no text ({pages} pages show a picture that OCR could not read).",
