@@ -178,7 +178,7 @@ def examine(engine: Engine) -> list[Finding]:
     from rag_engine.backends.office import program
     from rag_engine.confinement import probe
 
-    models = *engine.models.check(engine.embedder), *choose.check()
+    models = *engine.models.check(engine.embedder), *choose.check(engine.config.ocr)
     programs = *browser.check(), program.check(), probe.check()
     collection = engine.collection
     kept = *erasures.check(collection), *_workspace(engine), *collection.check(), *originals.check(collection)

@@ -39,10 +39,23 @@ class DraftLine:
 
 
 @dataclass(frozen=True, slots=True)
+class PastedPicture:
+    """A picture in a package: its part, "" outside the file, and its size in points.
+
+    Width and height are 0 if they are unknown.
+    """
+
+    part: str
+    width: float = 0.0
+    height: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class DraftBlock:
     """A paragraph, heading, table or note that has no offsets yet; a table with its cells.
 
-    Its lines hold what stands, `left_out` the rest: words that are struck or hidden.
+    Its lines hold what stands, `left_out` the rest: words that are struck or hidden. A `picture` has no lines until it
+    is read.
     """
 
     page: int
@@ -51,19 +64,23 @@ class DraftBlock:
     font_size: float | None = None
     grid: TableGrid | None = None
     left_out: tuple[Run, ...] = ()
+    picture: PastedPicture | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A document without offsets yet, with the title that it declares.
 
-    Its `pages` are chapters, slides or sheets if its format has these.
+    Its `pages` are chapters, slides or sheets if its format has these. Those of `ocr_pages` have pictures that OCR
+    read, and `unread_pages` those of a file without any other text.
     """
 
     blocks: Sequence[DraftBlock]
     title: str = ""
     pages: int = 1
     warnings: tuple[Message, ...] = ()
+    ocr_pages: tuple[int, ...] = ()
+    unread_pages: tuple[int, ...] = ()
 
 
 def one_line(text: str) -> str:

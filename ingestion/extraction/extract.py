@@ -19,11 +19,14 @@ from ingestion.extraction.formats.legacy_office import converted
 from ingestion.extraction.formats.mail.message import Attachment, ReadAttachment
 from ingestion.extraction.formats.mail.read import extract_mail, extract_web_archive
 from ingestion.extraction.formats.odt import extract_flat, extract_odt
+from ingestion.extraction.formats.package_pictures import sheet_pictures, with_odf_charts
 from ingestion.extraction.formats.pptx import extract_pptx
 from ingestion.extraction.formats.rtf import extract_rtf
+from ingestion.extraction.formats.rtf_pictures import rtf_picture, rtf_pictures
 from ingestion.extraction.formats.sheet_marks import count_unsaved, told_formulas
 from ingestion.extraction.formats.text import extract_markdown, extract_text
 from ingestion.extraction.formats.xlsx import extract_xlsx
+from ingestion.extraction.formats.zip_container import open_package
 from ingestion.extraction.layout.title import choose_title
 from ingestion.extraction.runs import told
 from ingestion.extraction.table_text import with_caption_units
@@ -50,8 +53,10 @@ _PACKED = {
     "csv": extract_delimited,
 }
 _MAILS = ("eml", "mbox", "msg")
+# Bytes; a larger one is not read to its end, and therefore damaged.
+_LARGEST_PICTURE = 100_000_000
 # Raised when the same file comes to be read or described in another way, so that it is read again.
-EXTRACTION_VERSION = "10"
+EXTRACTION_VERSION = "11"
 
 
 def extract(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> ExtractedText:
@@ -69,27 +74,31 @@ def extract(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> Extr
     found = detect(path)
     extracted = _read(path, found, limits, ocr)
     if not extracted.text:
-        raise Refusal(
-            "no_text",
-            "{file} has no text ({pages} pages show a picture that OCR could not read)."
-            if extracted.unread_pages
-            else "{file} has no text.",
-            help="Open it and check that it is not blank; scan it again if it is hard to read.",
-            file=path.name,
-            pages=len(extracted.unread_pages),
-        )
+        raise _without_text(path, len(extracted.unread_pages))
     return extracted
+
+
+def _without_text(path: Path, pictured: int) -> Refusal:
+    if not pictured:
+        return Refusal("no_text", "{file} has no text.", help="Open it and check that it is not blank.", file=path.name)
+    return Refusal(
+        "no_text",
+        "{file} has no text ({pages} pages show a picture that OCR could not read).",
+        help="Scan it again if it is hard to read.",
+        file=path.name,
+        pages=pictured,
+    )
 
 
 def _read(
     path: Path, found: Format, limits: ExtractionLimits, ocr: OcrEngine | None, *, is_attached: bool = False
 ) -> ExtractedText:
     """Return the text of a file of a known format; what is attached to an attached file is only named."""
-    if found == "pdf":
+    if found in ("pdf", "tiff", "jpeg", "png"):
         # Imported where it is used: its library is large.
         from ingestion.extraction.formats.pdf import extract_pdf
 
-        return extract_pdf(path, limits, ocr)
+        return extract_pdf(path, limits, ocr, found)
     if found in CONVERTED:
         # To the format that keeps headings, tables, slides and sheets; PDF would keep pages and lose those.
         with converted(path, CONVERTED[found], limits) as copy:
@@ -98,6 +107,7 @@ def _read(
         warnings = (*read.warnings, *told_formulas(formulas, formulas))
         return replace(read, media_type=MEDIA_TYPES[found], warnings=warnings)
     draft = _draft(path, found, limits, None if is_attached else partial(_attached, limits=limits, ocr=ocr))
+    draft = _with_pictures(path, found, draft, ocr)
     drafts, whole = within(with_caption_units(draft.blocks), limits.max_characters)
     text, lines, blocks = assemble(drafts)
     # A law and a letter say what they are called.
@@ -105,7 +115,17 @@ def _read(
     title = stated or (choose_title(draft.title, text, blocks, path) if blocks and found not in _MAILS else "")
     warnings = (*draft.warnings, *told(run for block in draft.blocks for run in block.left_out))
     warnings = warnings if whole else (*warnings, too_long(limits.max_characters))
-    return ExtractedText(text, draft.pages, lines, blocks, MEDIA_TYPES[found], title, warnings=warnings)
+    return ExtractedText(
+        text,
+        draft.pages,
+        lines,
+        blocks,
+        MEDIA_TYPES[found],
+        title,
+        ocr_pages=draft.ocr_pages,
+        unread_pages=draft.unread_pages,
+        warnings=warnings,
+    )
 
 
 def _draft(path: Path, found: Format, limits: ExtractionLimits, read: ReadAttachment | None) -> Draft:
@@ -146,3 +166,26 @@ def _drafted(extracted: ExtractedText) -> Iterator[DraftBlock]:
             joint = joints.get(extracted.text[line.end : following], " ")
             lines.append(DraftLine(extracted.text[line.start : line.end], joint=joint, page=line.page))
         yield DraftBlock(block.page, block.kind, tuple(lines), block.font_size)
+
+
+def _with_pictures(path: Path, found: Format, draft: Draft, ocr: OcrEngine | None) -> Draft:
+    """Return the draft of an office file with the words of its pictures."""
+    if found == "xlsx":
+        with open_package(path) as package:
+            draft = replace(draft, blocks=sorted([*draft.blocks, *sheet_pictures(package)], key=lambda one: one.page))
+    if found == "odt":
+        with open_package(path) as package:
+            draft = replace(draft, blocks=list(with_odf_charts(package, draft.blocks)))
+    content = b""
+    if found == "rtf":
+        content = path.read_bytes()
+        draft = replace(draft, blocks=[*draft.blocks, *rtf_pictures(content)])
+    if not any(block.picture for block in draft.blocks):
+        return draft
+    # Imported where it is used: its library is large.
+    from ingestion.extraction.formats.pasted_pictures import with_pictures
+
+    if found == "rtf":
+        return with_pictures(path, draft, ocr, partial(rtf_picture, content))
+    with open_package(path) as package:
+        return with_pictures(path, draft, ocr, partial(package.read, most=_LARGEST_PICTURE))

@@ -18,7 +18,7 @@ from ingestion.web.links import suffix_of
 
 Format = Literal[
     "pdf", "docx", "pptx", "xlsx", "odt", "fodt", "epub", "rtf", "doc", "ppt", "xls", "odp", "ods", "html", "xml",
-    "markdown", "text", "csv", "eml", "mbox", "mhtml", "msg",
+    "markdown", "text", "csv", "eml", "mbox", "mhtml", "msg", "tiff", "jpeg", "png",
 ]  # fmt: skip
 _OPEN_XML, _OPEN_DOCUMENT = "application/vnd.openxmlformats-officedocument", "application/vnd.oasis.opendocument"
 _DOCX_PARTS = ("wordprocessingml.document", "wordprocessingml.template", "ms-word.document.macroEnabled")
@@ -27,11 +27,7 @@ _XLSX_PARTS = ("spreadsheetml.sheet", "ms-excel.sheet.macroEnabled")
 # What bytes begin with that the collection cannot read: a name, and the suffix and media type under which a
 # download is stored all the same, so that extraction says what is to be done about it.
 _FOREIGN = (
-    (b"\x89PNG", "PNG", "png", "image/png"),
-    (b"\xff\xd8\xff", "JPEG", "jpg", "image/jpeg"),
     (b"GIF8", "GIF", "gif", "image/gif"),
-    (b"II*\x00", "TIFF", "tif", "image/tiff"),
-    (b"MM\x00*", "TIFF", "tif", "image/tiff"),
     (b"%!PS", "PostScript", "ps", "application/postscript"),
     (b"\x1f\x8b", "gzip", "gz", "application/gzip"),
     (b"7z\xbc\xaf", "7-Zip", "7z", "application/x-7z-compressed"),
@@ -39,6 +35,10 @@ _FOREIGN = (
     (b"MZ", "EXE", "", ""),
     (b"\x7fELF", "ELF", "", ""),
 )
+# Pictures, which are read as scans.
+_SCANS: tuple[tuple[bytes, Format], ...] = (
+    (b"\x89PNG", "png"), (b"\xff\xd8\xff", "jpeg"), (b"II*\x00", "tiff"), (b"MM\x00*", "tiff"),
+)  # fmt: skip
 _ZIP = b"PK\x03\x04"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _TYPES = "[Content_Types].xml"
@@ -66,7 +66,7 @@ _ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
 _HTML_STARTS = (b"<!doctype html", b"<html", b"<head", b"<body", b"<?xml")
 _HEAD = 4096
 _LARGEST_JSON = 20_000_000
-_SUFFIX_OF_FORMAT = {"markdown": "md", "text": "txt"}
+_SUFFIX_OF_FORMAT = {"markdown": "md", "text": "txt", "tiff": "tif", "jpeg": "jpg"}
 # A password turns the newer formats into the older container.
 _OLE_FORMATS: tuple[Format, ...] = ("doc", "xls", "ppt", "docx", "xlsx", "pptx", "msg")
 _ROOTS = "|".join(re.escape(root) for scheme in schemes() for root in scheme.table["roots"])
@@ -111,6 +111,9 @@ FILE_TYPES = (
     FileType("mbox", "mailbox", "application/mbox", ("mbox",)),
     FileType("mhtml", "web archive", "multipart/related", ("mhtml", "mht")),
     FileType("msg", "MSG", "application/vnd.ms-outlook", ("msg", "oft"), ("__properties_version1.0",)),
+    FileType("tiff", "TIFF", "image/tiff", ("tif", "tiff")),
+    FileType("jpeg", "JPEG", "image/jpeg", ("jpg", "jpeg")),
+    FileType("png", "PNG", "image/png", ("png",)),
     FileType("doc", "DOC", "application/msword", ("doc", "dot"), ("WordDocument",), "docx"),
     FileType("ppt", "PPT", "application/vnd.ms-powerpoint", ("ppt", "pps", "pot"), ("PowerPoint Document",), "pptx"),
     FileType("xls", "XLS", "application/vnd.ms-excel", ("xls", "xlt"), ("Workbook", "Book"), "xlsx"),
@@ -160,11 +163,11 @@ def _by_content(path: Path, head: bytes, named: Format | None) -> Format:
         return _ole_format(path)
     if head.startswith(b"{\\rtf"):
         return "rtf"
-    for magic, kind, *_ in _FOREIGN:
-        if head.startswith(magic):
-            raise _unsupported(path, kind)
-    if _is_binary(head):
-        raise _unsupported(path)
+    if scan := next((kind for magic, kind in _SCANS if head.startswith(magic)), None):
+        return scan
+    foreign = next((kind for magic, kind, *_ in _FOREIGN if head.startswith(magic)), "")
+    if foreign or _is_binary(head):
+        raise _unsupported(path, foreign)
     if _is_xml(head, named):
         return _xml_format(path)
     return _text_format(head, named)

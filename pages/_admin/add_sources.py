@@ -30,6 +30,7 @@ _FOUND = "listed proposed"
 _TYPES = [
     "pdf", "docx", "docm", "pptx", "pptm", "xlsx", "xlsm", "odt", "odp", "ods", "epub", "rtf", "html", "htm", "xhtml",
     "md", "txt", "doc", "ppt", "xls", "xml", "eml", "mbox", "msg", "mhtml", "mht",
+    "tif", "tiff", "jpg", "jpeg", "png",
 ]  # fmt: skip
 _REFUSED = "documents refused"
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from lxml import etree
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
+from ingestion.extraction.formats.package_pictures import Finder, drawings_in
 from ingestion.extraction.formats.zip_container import Element, Package, open_package, whole_number
 from ingestion.extraction.formulas import formula
 from ingestion.extraction.layout.numerals import letters, roman
@@ -71,14 +72,15 @@ def extract_docx(path: Path, limits: ExtractionLimits) -> Draft:
     with open_package(path, limits) as package:
         styles, numbering = package.find("word/styles.xml"), package.find("word/numbering.xml")
         headings, looks = {} if styles is None else _heading_styles(styles), _looks(styles)
-        body = package.xml(_main_part(package)).find(f"{_W}body")
+        main = _main_part(package)
+        body = package.xml(main).find(f"{_W}body")
         content: list[DraftBlock] = []
         if body is not None:
             if numbering is not None:
                 _write_numbers(body, numbering, styles)
             _drop_instructions(body)
             _mark_runs(body, looks)
-            content = list(_blocks(body, headings, _notes(package, body, looks)))
+            content = list(_blocks(body, headings, _notes(package, body, looks), drawings_in(package, main)))
         headers, footers = (_edge(package, kind, looks) for kind in ("header", "footer"))
         core = package.find("docProps/core.xml")
         title = core.findtext("{http://purl.org/dc/elements/1.1/}title") if core is not None else ""
@@ -161,7 +163,7 @@ def _has_level(element: Element) -> bool:
 
 
 def _blocks(
-    container: Element, headings: Mapping[str, bool], notes: Mapping[tuple[str, str], DraftBlock]
+    container: Element, headings: Mapping[str, bool], notes: Mapping[tuple[str, str], DraftBlock], drawn: Finder
 ) -> Iterator[DraftBlock]:
     for element in container:
         if element.tag == f"{_W}p":
@@ -172,7 +174,9 @@ def _blocks(
             named = sum(row.find(f"{_W}trPr/{_W}tblHeader") is not None for row in rows)
             yield table_block(table_of(_merged([list(_cells(row)) for row in rows]), named or None))
         elif element.tag in _CONTAINERS and not _is_placeholder(element):
-            yield from _blocks(element, headings, notes)
+            yield from _blocks(element, headings, notes, drawn)
+        if element.tag in (f"{_W}p", f"{_W}tbl"):
+            yield from drawn(element)
         if notes and element.tag in (f"{_W}p", f"{_W}tbl"):
             for reference in element.iter(f"{_W}footnoteReference", f"{_W}endnoteReference"):
                 kind = reference.tag.removeprefix(_W).removesuffix("Reference")

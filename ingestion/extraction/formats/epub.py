@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from ingestion.extraction.assemble import Draft, DraftBlock
 from ingestion.extraction.formats.html import html_blocks
+from ingestion.extraction.formats.package_pictures import chapter_pictures
 from ingestion.extraction.formats.zip_container import Element, Package, open_package
 from ingestion.file_reading import ExtractionLimits
 from ingestion.types.outcome import Refusal
@@ -51,7 +52,9 @@ def extract_epub(path: Path, limits: ExtractionLimits) -> Draft:
         warnings: list[Message] = []
         for number, chapter in enumerate(chapters, 1):
             if chapter in package.names:
-                blocks += [replace(block, page=number) for block in html_blocks(package.read(chapter)).blocks]
+                content = package.read(chapter)
+                blocks += [replace(block, page=number) for block in html_blocks(content).blocks]
+                blocks += chapter_pictures(package, chapter, content, number)
             else:
                 warnings.append(
                     Message("Chapter {number} ({name}) is listed but not in the file.", number=number, name=chapter)

@@ -9,6 +9,7 @@ from pathlib import Path
 from lxml import etree
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
+from ingestion.extraction.formats.package_pictures import odf_pictures
 from ingestion.extraction.formats.refusals import damaged, locked
 from ingestion.extraction.formats.zip_container import Element, open_package, parse_xml, whole_number
 from ingestion.extraction.formulas import formula
@@ -45,6 +46,8 @@ _WRITERS: dict[str, Callable[[int], str]] = {
     "i": roman,
     "I": lambda number: roman(number).upper(),
 }
+# Elements with all of the pictures within them.
+_PICTURED = (f"{_TEXT}p", f"{_TEXT}h", f"{_TABLE}table", "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}frame")
 # The look of each style, by family and name.
 Looks = Mapping[tuple[str, str], Look]
 _MANIFEST = "META-INF/manifest.xml"
@@ -224,6 +227,7 @@ def _blocks(container: Element, looks: Looks) -> Iterator[DraftBlock]:
             for note in element.iter(f"{_TEXT}note"):
                 runs = (run for body in note.iterfind(f"{_TEXT}note-body") for run in _runs(body, looks))
                 yield paragraph([_mark_of(note), Run(" "), *runs], kind="note")
+        yield from odf_pictures(element) if tag in _PICTURED else ()
 
 
 def _mark_of(note: Element) -> Run:

@@ -13,11 +13,12 @@ import numpy as np
 import pymupdf
 
 from ingestion.extraction.assemble import DraftBlock, assemble, one_line, too_long, within
-from ingestion.extraction.file_type import MEDIA_TYPES
+from ingestion.extraction.file_type import MEDIA_TYPES, Format
 from ingestion.extraction.formats.pdf_figures import (
     Figure,
     by_page,
     figures_on,
+    native_picture_of,
     picture_of,
     read_figures,
     with_figures,
@@ -33,9 +34,10 @@ from ingestion.extraction.formats.pdf_forms import (
     xfa_blocks,
 )
 from ingestion.extraction.formats.pdf_lines import BOLD, ERRORS, FLAGS, damaged_pdf, open_pdf
+from ingestion.extraction.formats.refusals import scan_without_ocr
 from ingestion.extraction.layout.hyphenation import vocabulary_of
 from ingestion.extraction.layout.letter_spacing import SPACED, with_word_gaps
-from ingestion.extraction.layout.page_breaks import joined_over_pages, without_running_heads
+from ingestion.extraction.layout.page_breaks import MARGIN, joined_over_pages, without_running_heads
 from ingestion.extraction.layout.paragraphs import blocks_of, body_size
 from ingestion.extraction.layout.ruled_tables import may_hold_table, placed_word, rows_with_tables
 from ingestion.extraction.layout.ruling_lines import Frame, Shape, frames_of
@@ -56,6 +58,10 @@ _MOST_PIXELS = 40_000_000
 _FEW_CHARACTERS = 25
 _STAMP_CHARACTERS = 200
 _MANY_DRAWINGS = 50
+# Shares of a page under a picture: where the page has a stamp alone, and where it has a long head or foot.
+_HALF, _NEARLY_ALL = 0.5, 0.75
+# Share of the area around them that strips of one picture cover.
+_WITHOUT_GAPS = 0.95
 _RAISED = 1
 # Least share of its size by which a raised number stands above its line.
 _LIFT = 0.15
@@ -75,8 +81,8 @@ _CONTROLS = re.compile("[\x01-\x08\x0e-\x1f\x7f-\x9f]")
 _OUT_OF_MEMORY = re.compile(r"alloc.* failed")
 
 
-def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> ExtractedText:
-    """Return the text of a PDF with the box of every line; pages without a text layer are read by OCR."""
+def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None, kind: Format = "pdf") -> ExtractedText:
+    """Return the text of a PDF, or of a picture, with the box of every line; OCR reads scanned pages."""
     with _open(path, limits) as document:
         warnings: list[Message] = []
         if document.is_repaired:
@@ -119,15 +125,15 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
                 for number, cause in undrawn.items()
             ]
         missed = [number for number in pictured if number not in recognised and not pages[number - 1].rows]
-        if missed and ocr is None:
-            _refuse_unless_text(path, pages)
-            warnings.append(Message("{count} scanned pages were not read: no OCR is installed.", count=len(missed)))
+        if ocr is None:
+            missed = [number for number in pictured if number not in scrambled]
+            warnings += _without_ocr(path, pages, missed)
         warnings += _scrambled_warnings(scrambled, recognised, ocr)
         figures = without_letterheads(figures)
         if ocr is not None and figures:
             figures = _read_figures(document, path, figures, ocr)
         form = xfa_blocks(document, path)
-        printed = form or with_caption_units(_blocks(pages, by_page(figures)))
+        printed = form or with_caption_units(page_blocks(pages, by_page(figures)))
         drafts, whole = within(printed, limits.max_characters)
         warnings += [] if whole else [too_long(limits.max_characters)]
         text, lines, blocks = assemble(drafts)
@@ -139,7 +145,7 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
             pages=document.page_count,
             lines=lines,
             blocks=blocks,
-            media_type=MEDIA_TYPES["pdf"],
+            media_type=MEDIA_TYPES[kind],
             title=title,
             ocr_pages=tuple(recognised),
             unread_pages=tuple(sorted({*unread, *missed})),
@@ -398,13 +404,29 @@ def _needs_ocr(page: pymupdf.Page, rows: PageRows) -> bool:
     unmapped = 0 if text.isascii() else len(_UNMAPPED.findall(text))
     if unmapped > 0.3 * len(text) or rows.unseen > max(_FEW_CHARACTERS, 0.5 * len(text)) or is_scrambled(texts):
         return True
-    if len(text) >= _STAMP_CHARACTERS:
+    if not _is_bare(rows):
         return False
     images = page.get_image_info()
     if len(text) < _FEW_CHARACTERS:
         return bool(images) or _drawings(page) >= _MANY_DRAWINGS
-    whole = abs(page.rect.get_area())
-    return any(abs(pymupdf.Rect(image["bbox"]).get_area()) >= 0.5 * whole for image in images)
+    share = _HALF if len(text) < _STAMP_CHARACTERS else _NEARLY_ALL
+    return _covered(page.rect, [pymupdf.Rect(image["bbox"]) for image in images]) >= share
+
+
+def _is_bare(rows: PageRows) -> bool:
+    """Return whether a page has no more text than a stamp, but for its head and foot."""
+    top, bottom = MARGIN * rows.height, (1 - MARGIN) * rows.height
+    return sum(len(row.text) for row in rows.rows if row.box.y1 > top and row.box.y0 < bottom) < _STAMP_CHARACTERS
+
+
+def _covered(page: pymupdf.Rect, images: Sequence[pymupdf.Rect]) -> float:
+    """Return the share of a page under its largest image, or under all if they lie edge to edge."""
+    areas = [abs(image.get_area()) for image in images]
+    around = pymupdf.Rect(images[0]) if images else pymupdf.Rect()
+    for image in images[1:]:
+        around |= image
+    touching = sum(areas) >= _WITHOUT_GAPS * abs(around.get_area())
+    return float(max((sum(areas) if touching else 0.0, *areas)) / max(abs(page.get_area()), 1.0))
 
 
 def _drawings(page: pymupdf.Page) -> int:
@@ -412,6 +434,13 @@ def _drawings(page: pymupdf.Page) -> int:
     counted = count()
     page.get_cdrawings(callback=lambda _drawing: next(counted))
     return next(counted)
+
+
+def _without_ocr(path: Path, pages: Sequence[PageRows], missed: Sequence[int]) -> list[Message]:
+    """Return the warning of scanned pages that nothing reads; Refusal if no other page has text."""
+    if missed and all(page.number in missed or not page.rows for page in pages):
+        raise scan_without_ocr(path)
+    return [Message("{count} scanned pages were not read: no OCR is installed.", count=len(missed))] if missed else []
 
 
 def _scrambled_warnings(scrambled: Sequence[int], recognised: Sequence[int], ocr: OcrEngine | None) -> list[Message]:
@@ -438,11 +467,13 @@ def _recognise(
     read: list[int] = []
     drawn: list[tuple[int, int]] = []
     undrawn: dict[int, str] = {}
+    # A file that is a picture itself has no more to show than its pixels.
+    drawn_by = picture_of if document.is_pdf else native_picture_of
 
     def pictures() -> Iterator[Picture]:
         for number in numbers:
             try:
-                picture = picture_of(document[number - 1], _MOST_PIXELS)
+                picture = drawn_by(document[number - 1], _MOST_PIXELS)
             except ERRORS as error:
                 _raise_out_of_memory(error)
                 undrawn[number] = one_line(str(error))
@@ -455,7 +486,7 @@ def _recognise(
         for index, picture_lines in enumerate(ocr.read(pictures())):
             number, dpi = drawn[index]
             page = pages[number - 1]
-            lines = _recognised_lines(picture_lines, 72.0 / dpi)
+            lines = recognised_lines(picture_lines, 72.0 / dpi)
             if _reads_better([line.text for line in lines], _texts(page)):
                 pages[number - 1] = PageRows(number, page.width, page.height, rows_of(lines), recognised=True)
                 read.append(number)
@@ -483,7 +514,7 @@ def _reads_better(seen: Sequence[str], shown: Sequence[str]) -> bool:
     return sum(map(len, seen)) > sum(map(len, shown))
 
 
-def _recognised_lines(lines: Sequence[OcrLine], scale: float) -> list[PrintedLine]:
+def recognised_lines(lines: Sequence[OcrLine], scale: float) -> list[PrintedLine]:
     """Return lines in points. All get the page's median size, since a box's height depends on its letters."""
     if not lines:
         return []
@@ -508,17 +539,8 @@ def _raise_out_of_memory(error: Exception) -> None:
         raise MemoryError from error
 
 
-def _refuse_unless_text(path: Path, pages: list[PageRows]) -> None:
-    if not any(page.rows for page in pages):
-        raise Refusal(
-            "ocr_missing",
-            "{file} is a scan and no OCR is installed.",
-            help="Install Tesseract with the document's language, then add the file again.",
-            file=path.name,
-        )
-
-
-def _blocks(pages: Sequence[PageRows], figures: Mapping[int, Sequence[Figure]]) -> Iterator[DraftBlock]:
+def page_blocks(pages: Sequence[PageRows], figures: Mapping[int, Sequence[Figure]]) -> Iterator[DraftBlock]:
+    """Yield the blocks of pages, without what they repeat and with paragraphs joined over their edges."""
     kept = without_running_heads(pages)
     body = body_size(kept)
     vocabulary = vocabulary_of(row.text for page in kept for row in page.rows)

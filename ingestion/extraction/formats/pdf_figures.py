@@ -19,12 +19,12 @@ from rag_engine.types.document import Box
 
 PLACEHOLDER = "[Figure]"
 # Points, and a share of the page: smaller pictures are logos, seals and rules.
-_NARROWEST, _LOWEST, _LEAST_SHARE = 80.0, 50.0, 0.03
-_FEWEST_PIXELS = 20_000
+NARROWEST, LOWEST, LEAST_SHARE = 80.0, 50.0, 0.03
+FEWEST_PIXELS = 20_000
 # With neither a caption nor words, a smaller one says nothing to a reader.
 _BARE_SHARE = 0.1
 # On so many pages the same place holds the picture of a letterhead.
-_REPEATED = 3
+REPEATED = 3
 # What lies under so much of its area of text is a background.
 _MOST_COVERED = 0.15
 _CAPTION = re.compile(
@@ -37,6 +37,8 @@ _DPI = 200
 _MOST_PIXELS = 20_000_000
 # A poster is drawn as coarse as this, and no coarser.
 _LEAST_DPI = 36.0
+# Along the longer side: letters of a smaller picture are too low for OCR.
+_FEW_PIXELS = 1_600
 _WORD = re.compile(r"[^\W\d_]{3,}|\d[\d.,%]*")
 _FEWEST_WORDS = 3
 _LEAST_WORDLIKE = 0.6
@@ -55,13 +57,13 @@ class Figure:
 def figures_on(page: pymupdf.Page, rows: PageRows) -> list[Figure]:
     """Return the pictures on a page of text that are neither small nor under its text."""
     # Width and height are the third and fourth of what is listed of an image.
-    if not rows.rows or not any(image[2] * image[3] >= _FEWEST_PIXELS for image in page.get_images()):
+    if not rows.rows or not any(image[2] * image[3] >= FEWEST_PIXELS for image in page.get_images()):
         return []
     whole = abs(page.rect.get_area())
     found: dict[tuple[int, ...], Figure] = {}
     for image in page.get_image_info():
         area = pymupdf.Rect(image["bbox"]) & page.rect
-        if area.width < _NARROWEST or area.height < _LOWEST or abs(area.get_area()) < _LEAST_SHARE * whole:
+        if area.width < NARROWEST or area.height < LOWEST or abs(area.get_area()) < LEAST_SHARE * whole:
             continue
         if page.rotation:
             area = area * page.rotation_matrix
@@ -75,7 +77,7 @@ def figures_on(page: pymupdf.Page, rows: PageRows) -> list[Figure]:
 def without_letterheads(figures: Sequence[Figure]) -> list[Figure]:
     """Return the figures whose place does not hold one on several pages."""
     places = Counter(_rounded(figure.box) for figure in figures)
-    return [figure for figure in figures if places[_rounded(figure.box)] < _REPEATED]
+    return [figure for figure in figures if places[_rounded(figure.box)] < REPEATED]
 
 
 def read_figures(document: pymupdf.Document, figures: Sequence[Figure], ocr: OcrEngine) -> list[Figure]:
@@ -94,21 +96,41 @@ def read_figures(document: pymupdf.Document, figures: Sequence[Figure], ocr: Ocr
 
     for index, lines in enumerate(ocr.read(pictures())):
         place, scale = drawn[index]
-        # Whether OCR read words, and not the grain of a photograph.
-        texts = [one_line(line.text) for line in lines]
-        parts = " ".join(texts).split()
-        words = [part for part in parts if _WORD.search(part)]
-        if len(words) >= _FEWEST_WORDS and len(words) >= _LEAST_WORDLIKE * len(parts) and not is_scrambled(texts):
+        if are_words([one_line(line.text) for line in lines]):
             read[place] = replace(
                 read[place], lines=tuple(_placed(line, read[place].box, scale) for line in lines if one_line(line.text))
             )
     return read
 
 
+def are_words(texts: Sequence[str]) -> bool:
+    """Return whether OCR read words in a picture, and not the grain of a photograph."""
+    parts = " ".join(texts).split()
+    words = [part for part in parts if _WORD.search(part)]
+    return len(words) >= _FEWEST_WORDS and len(words) >= _LEAST_WORDLIKE * len(parts) and not is_scrambled(texts)
+
+
 def picture_of(page: pymupdf.Page, most_pixels: int, clip: pymupdf.Rect | None = None) -> Picture:
     """Return a page, or a part of it, drawn at 200 dpi, or less for a poster, within a number of pixels."""
     area = page.rect if clip is None else clip
-    dpi = int(min(_DPI, max(_LEAST_DPI, (most_pixels / max(area.width * area.height / 72.0**2, 1e-6)) ** 0.5)))
+    return _drawn(page, min(_DPI, max(_LEAST_DPI, _densest(area, most_pixels))), clip)
+
+
+def native_picture_of(page: pymupdf.Page, most_pixels: int) -> Picture:
+    """Return a page that is one picture, drawn with its pixels, or with twice as many if it has few."""
+    shown = page.get_image_info()
+    wide = max((max(image["width"], image["height"]) for image in shown), default=0)
+    native = 72.0 * wide / max(page.rect.width, page.rect.height, 1.0)
+    return _drawn(page, min(2 * native if wide < _FEW_PIXELS else native, _densest(page.rect, most_pixels)))
+
+
+def _densest(area: pymupdf.Rect, most_pixels: int) -> float:
+    """Return the dots per inch at which an area has a number of pixels."""
+    return float((most_pixels / max(area.width * area.height / 72.0**2, 1e-6)) ** 0.5)
+
+
+def _drawn(page: pymupdf.Page, resolution: float, clip: pymupdf.Rect | None = None) -> Picture:
+    dpi = max(1, int(resolution))
     pixmap = page.get_pixmap(clip=clip, dpi=dpi, colorspace=pymupdf.csGRAY, alpha=False)
     return Picture(page.number + 1, pixmap.width, pixmap.height, dpi, pixmap.samples)
 

@@ -41,7 +41,7 @@ XFA_FORM = Message(
 
 def pinned_files(page: pymupdf.Page) -> Iterator[str]:
     """Yield the names of the files that are pinned to a page."""
-    for xref, kind, _ in page.annot_xrefs():
+    for xref, kind, _ in page.annot_xrefs() if page.parent.is_pdf else ():
         if kind == pymupdf.PDF_ANNOT_FILE_ATTACHMENT:
             stated = (page.parent.xref_get_key(xref, f"FS/{key}") for key in ("UF", "F"))
             yield next((_shown(name) for of, name in stated if of == "string" and _shown(name)), "?")
@@ -49,6 +49,8 @@ def pinned_files(page: pymupdf.Page) -> Iterator[str]:
 
 def unread_attachments(document: pymupdf.Document, pinned: Sequence[str]) -> tuple[Message, ...]:
     """Return warnings that name the files in a PDF; a portfolio is nothing but a folder of such files."""
+    if not document.is_pdf:
+        return ()
     names = list(_embedded_files(document))
     is_portfolio = document.xref_get_key(document.pdf_catalog(), "Collection")[0] != "null"
     told = Message("It is a PDF portfolio: save the documents in it as files and add those.")
@@ -186,7 +188,7 @@ def xfa_blocks(document: pymupdf.Document, path: Path) -> list[DraftBlock]:
 
     Refusal "no_text" if there are no words in it.
     """
-    packets = _packets(document)
+    packets = _packets(document) if document.is_pdf else None
     if not packets or not _is_shell(document):
         return []
     root = parse_xml(packets)

@@ -1,27 +1,48 @@
-"""PPTX by python-pptx: one page per slide."""
+"""PPTX by python-pptx: one page per slide, its shapes in reading order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
+from ingestion.extraction.formats.charts import chart_blocks, diagram_blocks
+from ingestion.extraction.formats.package_pictures import EMU_A_POINT, named_parts, picture_block, picture_ids
 from ingestion.extraction.formats.refusals import damaged
-from ingestion.extraction.formats.zip_container import UNPACKING_ERRORS, open_package
+from ingestion.extraction.formats.zip_container import UNPACKING_ERRORS, open_package, parse_xml, whole_number
+from ingestion.extraction.formulas import formula
+from ingestion.extraction.layout.numerals import letters, roman
+from ingestion.extraction.layout.slide_order import reading_order
 from ingestion.extraction.runs import Look, Run, left_out, standing
+from ingestion.extraction.symbols import in_unicode
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
 from ingestion.file_reading import ExtractionLimits
+from rag_engine.types.document import Box
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+_A14 = "{http://schemas.microsoft.com/office/drawing/2010/main}"
+_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+# Places of a layout that say the same on each slide.
+_FURNITURE = {"ftr", "dt", "sldNum", "hdr"}
+_NOTES = "Speaker notes:"
+# Points.
+_SLIDE = 720.0, 540.0
+
+# How a paragraph is numbered: "arabicPeriod", "alphaUcParenBoth".
+_COUNTED = re.compile(r"(arabic|alpha|roman)(Lc|Uc)?(Period|ParenR|ParenBoth|Plain)$")
+_WRITERS: dict[str, Callable[[int], str]] = {"arabic": str, "alpha": letters, "roman": roman}
+_AROUND_NUMBER = {"Period": ("", "."), "ParenR": ("", ")"), "ParenBoth": ("(", ")")}
 
 
 def extract_pptx(path: Path, limits: ExtractionLimits) -> Draft:
     """Return the blocks of a PPTX, its declared title and its number of slides.
 
-    The blocks of a slide are title, bodies and tables by their place, and notes.
+    The blocks of a slide are its title, its shapes as they are read, its footer, and the notes of the speaker.
     """
     from lxml.etree import XMLSyntaxError
     from pptx import Presentation
@@ -30,33 +51,116 @@ def extract_pptx(path: Path, limits: ExtractionLimits) -> Draft:
     try:
         with open_package(path, limits):
             presentation = Presentation(str(path))
-        slides = presentation.slides
+        slides, height = presentation.slides, float(presentation.slide_height or 0)
         blocks: list[DraftBlock] = []
         for number, slide in enumerate(slides, 1):
             shown = slide._element.get("show") not in ("0", "false")  # noqa: SLF001 - the library does not tell
-            for block in _slide_blocks(slide, number):
-                out = tuple(Run(line.text, Look.HIDDEN) for line in block.lines)
-                blocks.append(block if shown else replace(block, lines=(), grid=None, left_out=out))
+            blocks += (block if shown else _hidden(block) for block in _slide_blocks(slide, number, height))
         return Draft(blocks, presentation.core_properties.title or "", len(slides))
     except (PythonPptxError, XMLSyntaxError, KeyError, ValueError, AttributeError, *UNPACKING_ERRORS) as error:
         raise damaged(path, error) from error
 
 
-def _slide_blocks(slide: Any, number: int) -> Iterator[DraftBlock]:
+def _hidden(block: DraftBlock) -> DraftBlock:
+    """Return a block of nothing but words that are left out."""
+    words = tuple(Run(line.text, Look.HIDDEN) for line in block.lines)
+    return replace(block, lines=(), grid=None, picture=None, left_out=(*words, *block.left_out))
+
+
+def _slide_blocks(slide: Any, number: int, height: float) -> Iterator[DraftBlock]:
+    _choose_alternatives(slide._element)  # noqa: SLF001 - the library passes over what has alternatives
     title = slide.shapes.title
     if title is not None:
         yield paragraph(_frame_runs(title.text_frame), number, "heading")
-    for shape in _flat(slide.shapes):
-        if title is not None and shape.shape_id == title.shape_id:
-            continue
-        if getattr(shape, "has_table", False):
-            rows = [[_cell(cell) for cell in row.cells if not cell.is_spanned] for row in shape.table.rows]
-            yield table_block(table_of(rows, 1 if shape.table.first_row else None), number)
-        elif shape.has_text_frame:
-            for line in shape.text_frame.paragraphs:
-                yield paragraph(_runs(line), number)
+    # Some programs give two shapes the same number.
+    shapes = [shape for shape in slide.shapes if title is None or shape._element is not title._element]  # noqa: SLF001
+    yield from _in_order((shape for shape in shapes if _placeholder(shape) not in _FURNITURE), number, height)
+    for shape in shapes:
+        # The number of a slide is that of its page.
+        if _placeholder(shape) in _FURNITURE - {"sldNum"}:
+            yield paragraph(_frame_runs(shape.text_frame), number, "note")
+    yield from _background(slide, number)
     if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame) is not None:
-        yield paragraph(notes.text, number, "note")
+        for line in notes.paragraphs:
+            if standing(_runs(line)).strip():
+                yield paragraph([Run(f"{_NOTES} "), *_runs(line)], number, "note")
+
+
+def _choose_alternatives(slide: Any) -> None:
+    """Put the first of each alternatives in their place, such as a formula in place of its picture."""
+    for alternatives in list(slide.iter(f"{_MC}AlternateContent")):
+        chosen = next(iter(alternatives), None)
+        above = alternatives.getparent()
+        for child in reversed([] if chosen is None else list(chosen)):
+            above.insert(above.index(alternatives) + 1, child)
+        above.remove(alternatives)
+
+
+def _placeholder(shape: Any) -> str:
+    """Return what a shape is the place of in its layout, as the file writes it; "" for none."""
+    found = next(shape._element.iterfind(f"*/{_P}nvPr/{_P}ph"), None)  # noqa: SLF001 - a name for each of its kinds
+    return "" if found is None else str(found.get("type", "body"))
+
+
+def _in_order(shapes: Iterable[Any], number: int, height: float = 0.0) -> Iterator[DraftBlock]:
+    """Yield the blocks of the shapes that say something, in reading order; a group stays together."""
+    told = [(shape, blocks) for shape in shapes if (blocks := list(_shape_blocks(shape, number)))]
+    boxes = []
+    for shape, _ in told:
+        left, top = float(shape.left or 0), float(shape.top or 0)
+        boxes.append(Box(left, top, left + (shape.width or 0), top + (shape.height or 0)))
+    for place in reading_order(boxes, height):
+        yield from told[place][1]
+
+
+def _shape_blocks(shape: Any, number: int) -> Iterator[DraftBlock]:
+    blocks = _blocks_of(shape, number)
+    drawn = shape._element.find(f"*/{_P}cNvPr")  # noqa: SLF001 - the library does not tell
+    hidden = drawn is not None and drawn.get("hidden") in ("1", "true")
+    for block in blocks:
+        if block.picture or block.left_out or any(line.text.strip() for line in block.lines):
+            yield _hidden(block) if hidden else block
+
+
+def _blocks_of(shape: Any, number: int) -> Iterator[DraftBlock]:
+    if hasattr(shape, "shapes"):
+        yield from _in_order(shape.shapes, number)
+    elif getattr(shape, "has_table", False):
+        rows = [[_cell(cell) for cell in row.cells if not cell.is_spanned] for row in shape.table.rows]
+        yield table_block(table_of(rows, 1 if shape.table.first_row else None), number)
+    elif shape.has_text_frame:
+        lines = shape.text_frame.paragraphs
+        for line, counted in zip(lines, _numbers(lines), strict=True):
+            yield paragraph([Run(counted), *_runs(line)], number)
+    else:
+        for kind, identity in named_parts(shape._element):  # noqa: SLF001 - the library knows some kinds alone
+            yield from _part_blocks(kind, shape.part, identity, number)
+    size = (shape.width or 0) / EMU_A_POINT, (shape.height or 0) / EMU_A_POINT
+    yield from _pictures(shape._element, shape.part, number, size)  # noqa: SLF001 - also of shapes filled with one
+
+
+def _part_blocks(kind: str, part: Any, identity: str, number: int) -> Iterator[DraftBlock]:
+    """Yield the blocks of a chart or diagram, which another part of the file holds."""
+    inside = identity in part.rels and not part.rels[identity].is_external
+    root = parse_xml(part.related_part(identity).blob) if inside else None
+    if root is not None:
+        yield from chart_blocks(root, number) if kind == "chart" else diagram_blocks(root, number)
+
+
+def _pictures(element: Any, part: Any, number: int, size: tuple[float, float]) -> Iterator[DraftBlock]:
+    """Yield the pictures of a shape; the members of a group have their own."""
+    for identity in () if element.tag == f"{_P}grpSp" else picture_ids(element):
+        if identity in part.rels:
+            external = part.rels[identity].is_external
+            name = "" if external else str(part.related_part(identity).partname).lstrip("/")
+            yield picture_block(name, number, *size)
+
+
+def _background(slide: Any, number: int) -> Iterator[DraftBlock]:
+    """Yield the picture behind all shapes of a slide, on which some decks have all that they show."""
+    behind = slide._element.find(f"{_P}cSld/{_P}bg")  # noqa: SLF001 - the library gives colours alone
+    if behind is not None:
+        yield from _pictures(behind, slide.part, number, _SLIDE)
 
 
 def _cell(cell: Any) -> GridCell:
@@ -66,6 +170,25 @@ def _cell(cell: Any) -> GridCell:
     bold = bool(runs) and all(run.font.bold for run in runs)
     written = list(_frame_runs(cell.text_frame))
     return GridCell(one_line(standing(written)), columns, rows, bold=bold, left_out=left_out(written))
+
+
+def _numbers(lines: Sequence[Any]) -> Iterator[str]:
+    """Yield the number that PowerPoint writes before each paragraph, "" before others."""
+    counts: dict[int, int] = {}
+    for line in lines:
+        properties = line._p.find(f"{_A}pPr")  # noqa: SLF001 - the library does not tell of numbers
+        counted = None if properties is None else properties.find(f"{_A}buAutoNum")
+        level = line.level
+        for deeper in [one for one in counts if one > level or (one == level and counted is None)]:
+            del counts[deeper]
+        found = None if counted is None else _COUNTED.match(counted.get("type", ""))
+        if counted is None or found is None or not line.text.strip():
+            yield ""
+            continue
+        counts[level] = counts.get(level, whole_number(counted.get("startAt"), 1) - 1) + 1
+        before, after = _AROUND_NUMBER.get(found[3], ("", ""))
+        written = _WRITERS[found[1]](counts[level])
+        yield f"{before}{written.upper() if found[2] == 'Uc' else written}{after} "
 
 
 def _frame_runs(frame: Any) -> Iterator[Run]:
@@ -80,7 +203,14 @@ def _runs(line: Any) -> Iterator[Run]:
         if child.tag == f"{_A}br":
             yield Run(" ")
         elif child.tag in (f"{_A}r", f"{_A}fld"):
-            yield Run(child.findtext(f"{_A}t") or "", _look_of(child.find(f"{_A}rPr")))
+            properties = child.find(f"{_A}rPr")
+            fonts = [] if properties is None else [one for one in properties if one.tag in (f"{_A}sym", f"{_A}latin")]
+            text = child.findtext(f"{_A}t") or ""
+            for font in fonts:
+                text = in_unicode(text, font.get("typeface", ""))
+            yield Run(text, _look_of(properties))
+        elif child.tag == f"{_A14}m":
+            yield Run(f" {formula(child)} ")
 
 
 def _look_of(properties: Any) -> Look:
@@ -91,12 +221,3 @@ def _look_of(properties: Any) -> Look:
     if baseline.strip("0%.") == "":
         return look
     return look | (Look.LOWERED if baseline.startswith("-") else Look.RAISED)
-
-
-def _flat(shapes: Any) -> Iterator[Any]:
-    """Shapes with the members of groups in their place."""
-    for shape in shapes:
-        if hasattr(shape, "shapes"):
-            yield from _flat(shape.shapes)
-        else:
-            yield shape

@@ -23,3 +23,13 @@ def damaged(path: Path, cause: object) -> Refusal:
         file=path.name,
         cause=str(cause).rstrip(". "),
     )
+
+
+def scan_without_ocr(path: Path) -> Refusal:
+    """Return the refusal of a file of nothing but pictures, where nothing reads these."""
+    return Refusal(
+        "ocr_missing",
+        "{file} is a scan and no OCR is installed.",
+        help="Install Tesseract with the document's language, then add the file again.",
+        file=path.name,
+    )

@@ -6,8 +6,10 @@ Tesseract, or a neural network. RapidOCR brings its weights and is always there.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -17,12 +19,15 @@ from ingestion.extraction.ocr.tesseract import TesseractOcr, installed_languages
 from ingestion.file_reading import ExtractionLimits, OcrEngine, OcrLine, Picture
 from rag_engine.backends.model_source import checked_weights, package_folder
 from rag_engine.config import OcrChoice, easyocr_folder
+from rag_engine.errors import BackendError
 from rag_engine.text.languages import READ_LANGUAGES
 from rag_engine.types.document import Box
 from rag_engine.types.finding import Finding
 
 # Its networks, by their names in data/models.toml.
 _RAPIDOCR = ("PP-OCRv6 detection", "PP-OCRv6 recognition", "PP-OCR v2 direction of lines")
+# How the libraries of networks say that there is no memory left.
+_OUT_OF_MEMORY = re.compile("alloc", re.IGNORECASE)
 # A grey picture to its lines: the corners of each, its text and how sure that is.
 _Network = Callable[[Any], Iterable[tuple[Any, str, float]]]
 
@@ -41,8 +46,8 @@ def choose_ocr(choice: OcrChoice, limits: ExtractionLimits) -> OcrEngine | None:
     return None if choice == "none" else _NeuralOcr(_load_rapidocr, 0.5, note.format("RapidOCR"))
 
 
-def check() -> Iterator[Finding]:
-    """Yield which engines are installed, and for which languages."""
+def check(choice: OcrChoice) -> Iterator[Finding]:
+    """Yield which engines are installed, and for which languages; `choice` is the engine by the settings."""
     languages = installed_languages()
     missing = [name for name in READ_LANGUAGES.values() if name not in languages]
     if not languages:
@@ -55,12 +60,22 @@ def check() -> Iterator[Finding]:
         yield Finding("OCR", "note", f"Tesseract lacks {', '.join(missing)}", remedy)
     else:
         yield Finding("OCR", "good", f"Tesseract with {', '.join(languages)}")
-    found = readable_languages()
+    yield _easyocr(choice)
+
+
+def _easyocr(choice: OcrChoice) -> Finding:
+    found, chosen = readable_languages(), choice == "easyocr"
     if found:
-        yield Finding("EasyOCR", "good", f"weights for {', '.join(found)}; SEXTANT_OCR=easyocr uses them")
+        use = "it reads scans" if chosen else "SEXTANT_OCR=easyocr uses them"
+        return Finding("EasyOCR", "good", f"weights for {', '.join(found)}; {use}")
+    if find_spec("easyocr") is None:
+        lack, remedy = "not installed", "pip install --no-deps easyocr, or choose another engine with SEXTANT_OCR."
     else:
+        lack = f"no weights in {easyocr_folder()}"
         remedy = "Put craft_mlt_25k.pth and latin_g2.pth there, or set SEXTANT_EASYOCR_MODELS."
-        yield Finding("EasyOCR", "note", f"no weights in {easyocr_folder()}; not needed", remedy)
+    instead = "Tesseract" if installed_languages() else "RapidOCR"
+    use = f"it is chosen by the settings, and {instead} reads instead" if chosen else "not needed"
+    return Finding("EasyOCR", "note", f"{lack}; {use}", remedy)
 
 
 class _NeuralOcr:
@@ -75,7 +90,15 @@ class _NeuralOcr:
         """For each picture its lines, columns from left to right; BackendError if the engine is not usable."""
         for picture in pictures:
             grey = np.frombuffer(picture.samples, dtype=np.uint8).reshape(picture.height, picture.width)
-            found = [line for line in self._network(grey) if line[2] >= self._least]
+            try:
+                found = [line for line in self._network(grey) if line[2] >= self._least]
+            except (MemoryError, RuntimeError) as error:
+                if isinstance(error, MemoryError) or _OUT_OF_MEMORY.search(str(error)):
+                    raise BackendError(
+                        "The OCR engine needs more memory than a reader of files may take.",
+                        help="Choose another OCR engine in the settings, such as Tesseract, and add the file again.",
+                    ) from error
+                raise
             yield columns_first([OcrLine(text, _box_around(corners), 0) for corners, text, _ in found])
 
     @cached_property

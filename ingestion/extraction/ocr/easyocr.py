@@ -25,6 +25,9 @@ from rag_engine.text.languages import READ_LANGUAGES
 _DETECTOR = "craft_mlt_25k.pth"
 # The weights that read a script, and which of our languages it has; the widest first.
 _READERS = (("latin_g2.pth", tuple(READ_LANGUAGES)), ("latin.pth", tuple(READ_LANGUAGES)), ("english_g2.pth", ("en",)))
+# Side and area, in pixels, to which a picture is made smaller where words are looked for: beyond these the network
+# needs more memory than a reader has.
+_LONGEST_SIDE, _MOST_PIXELS = 2_560, 3_000_000
 # Widths of VGG-16's convolutions; 0 is a pooling step.
 _VGG = (64, 64, 0, 128, 128, 0, 256, 256, 256, 0, 512, 512, 512, 0, 512, 512, 512, 0)
 
@@ -47,6 +50,7 @@ def load_easyocr() -> Callable[[Any], Iterable[tuple[Any, str, float]]]:
     with warnings.catch_warnings(), _torchvision():
         warnings.simplefilter("ignore")
         from easyocr import Reader
+        from torch import channels_last
 
         reader = Reader(
             list(readable_languages(folder)),
@@ -55,14 +59,22 @@ def load_easyocr() -> Callable[[Any], Iterable[tuple[Any, str, float]]]:
             verbose=False,
             model_storage_directory=str(folder),
         )
+        # Else each convolution copies a page's features to this order and back.
+        reader.detector.to(memory_format=channels_last)
 
     def read(grey: Any) -> Iterable[tuple[Any, str, float]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found: Iterable[tuple[Any, str, float]] = reader.readtext(grey)
+            found: Iterable[tuple[Any, str, float]] = reader.readtext(grey, canvas_size=_longest_side(grey))
         return found
 
     return read
+
+
+def _longest_side(grey: Any) -> int:
+    """Return the pixels along the longer side of a picture in which words are looked for."""
+    height, width = grey.shape
+    return int(min(_LONGEST_SIDE, max(height, width) * min(1.0, (_MOST_PIXELS / (height * width)) ** 0.5)))
 
 
 @contextmanager

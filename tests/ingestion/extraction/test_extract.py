@@ -186,7 +186,7 @@ def test_each_slide_is_a_page_with_its_notes(tmp_path: Path) -> None:
     slide.notes_slide.notes_text_frame.text = "Say it slowly"
     presentation.save(tmp_path / "a.pptx")
     extracted = extract(tmp_path / "a.pptx", LIMITS, None)
-    assert extracted.text == "Early warning\n\nSirens\n\nApps\n\nSay it slowly"
+    assert extracted.text == "Early warning\n\nSirens\n\nApps\n\nSpeaker notes: Say it slowly"
     assert [block.kind for block in extracted.blocks] == ["heading", "text", "text", "note"]
 
 

@@ -414,3 +414,24 @@ def test_names_of_files_made_to_break_the_reader_do_not_hold_it_up(tmp_path: Pat
     extracted = extract(path, LIMITS, None)
     assert extracted.text == "The annexes are attached."
     assert len(str(extracted.warnings)) < 1_000
+
+
+@pytest.mark.parametrize("strips", [1, 6])
+def test_a_picture_under_a_long_typed_head_and_foot_is_read(tmp_path: Path, strips: int) -> None:
+    picture = pymupdf.Pixmap(pymupdf.csGRAY, pymupdf.IRect(0, 0, 595, 842 // strips), False)
+    picture.clear_with(250)
+    with drawing(path := tmp_path / "scan.pdf") as document:
+        page = document.new_page(width=595, height=842)
+        for strip in range(strips):
+            top = 842 * strip / strips
+            page.insert_image((0, top, 595, top + 842 / strips), pixmap=picture, keep_proportion=False)
+        for height in (24, 35, 812, 823):
+            page.insert_text(
+                (40, height), "Water Tribunal of the Eastern Province   Case No. 7:24   Filed 18 March", fontsize=8
+            )
+    engine = ReadingOcr(*["The duty to maintain follows from the charter of the port and not from the ordinance."] * 6)
+    extracted = extract(path, LIMITS, engine)
+    assert extracted.ocr_pages == (1,)
+    assert "The duty to maintain" in extracted.text
+    with pytest.raises(Refusal, match="is a scan and no OCR is installed"):
+        extract(path, LIMITS, None)
