@@ -33,7 +33,7 @@ def quotations_heading(language: str, *, sure: bool, after: Literal["", "failure
 
 
 def note_words(kind: Literal["note", "former"], language: str) -> str:
-    """Return what a quotation from a note is called, or one from the former wording that it tells; else in English."""
+    """Return what a quotation from a note, or from former wording, is called; else in English."""
     return _SENTENCES[kind].get(language, _SENTENCES[kind]["en"])
 
 

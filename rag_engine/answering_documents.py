@@ -123,7 +123,7 @@ def _answering(
 
 
 def _stood(metadata: Metadata, date: str) -> bool:
-    """Return whether a document was there on a date, and no newer version of it; one without a date always was."""
+    """Return whether a document, but no newer version, was there on a date; an undated one always was."""
     since = metadata.date or (str(metadata.year) if metadata.year else "")
     begun = not since or since <= date or date.startswith(since)
     over = metadata.superseded and (metadata.superseded == UNDATED or metadata.superseded <= date)

@@ -1,4 +1,4 @@
-"""Kinds of print in every format: what is struck, hidden, deleted, raised, lowered, noted, numbered, a sign, a formula.
+"""Kinds of print in every format: what is struck, hidden, raised, noted, numbered and the like.
 
     python -m benchmarks.pipeline.kinds
 

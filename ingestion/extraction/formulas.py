@@ -1,4 +1,4 @@
-"""Formulas as linear text: Office Math and MathML, whose elements have the same roles under other names."""
+"""Formulas as linear text: Office Math and MathML, whose elements have the same roles by other names."""
 
 from __future__ import annotations
 

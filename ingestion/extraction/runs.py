@@ -41,7 +41,7 @@ _NUMERO = re.compile(r"(?:\d\.?|\b[Nn])$")
 
 
 def standing(runs: Iterable[Run]) -> str:
-    """Return the text of what is neither struck nor hidden; raised figures are no digits of those before them.
+    """Return the text of what is neither struck nor hidden; raised figures are no digits of others.
 
     >>> standing([Run("every "), Run("five ", Look.STRUCK), Run("two years")])
     'every two years'

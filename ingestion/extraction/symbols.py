@@ -41,7 +41,7 @@ _ADDED = re.compile(r"^[A-Z]{6}\+|(?:MT|PS)*(?:[-,](?:Regular|Roman|Bold|Italic)
 
 
 def in_unicode(text: str, font: str) -> str:
-    r"""Return text in a font as Unicode: that of symbol fonts by their glyphs, a bullet for one that is not known.
+    r"""Return text in a font as Unicode: that of symbol fonts by glyph, a bullet for an unknown one.
 
     Office programs number the glyphs as bytes, or from 0xF000.
 

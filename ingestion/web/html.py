@@ -110,7 +110,7 @@ def _shallow(text: str) -> str:
 
 
 def clean(root: html.HtmlElement, *, menus: bool = False, hidden: bool = True) -> None:
-    """Remove scripts, headers, footers and small forms; with `menus` also menus, with `hidden` also hidden elements."""
+    """Remove scripts, headers, footers and small forms; on demand also `menus` and `hidden` elements."""
     etree.strip_elements(root, *_BOILERPLATE, with_tail=False)
     for element in root.xpath("//body//*[@hidden or @style]") if hidden else ():
         if is_hidden(element):

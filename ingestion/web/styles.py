@@ -1,4 +1,4 @@
-"""Style sheets of a page, as far as they decide which words are read: hidden, struck, raised, numbered."""
+"""Style sheets of a page, as far as they decide on its words: hidden, struck, raised, numbered."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STATE = re.compile(r":(?:hover|focus|active|target|checked|not|where|is|has)|::
 
 
 def inline_styles(root: html.HtmlElement) -> None:
-    """Write what the style sheets of a page decide on its words to its elements, and the text that they set before."""
+    """Write what the style sheets of a page decide to its elements, and the text that they set before."""
     sheets = " ".join(style.text or "" for style in root.iter("style"))
     if not _DECIDES.search(sheets):
         return
@@ -59,7 +59,7 @@ def _rules(sheets: str) -> Iterator[tuple[str, str]]:
 
 
 def _set_before(element: html.HtmlElement, declared: str) -> None:
-    """Put the text that a style sets before an element into it: words and attributes, no pictures or counters."""
+    """Put the words and attributes that a style sets before an element into it."""
     content = _CONTENT.search(declared)
     if content is None:
         return

@@ -102,7 +102,7 @@ def identify_language(text: str, likely: Mapping[str, float] | None = None) -> s
 
 
 def other_languages(paragraphs: Sequence[str], language: str) -> tuple[str, ...]:
-    """Return the languages besides the given one in which a good part of a document is written, the fullest first.
+    """Return the other languages in which a good part of a document is written, the fullest first.
 
     Paragraphs from all over it are identified one by one, those that are long enough to tell.
     """

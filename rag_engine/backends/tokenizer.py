@@ -210,7 +210,7 @@ class SentencePieceTokenizer:
 
 
 def _spelled(text: str) -> str:
-    """Return a text of the same length in which no raised digit becomes one of the number before it: 21¹ not 211.
+    """Return a text as long in which no raised digit becomes one of the number before: 21¹ not 211.
 
     For tokenizers that read compatibility forms.
     """

@@ -92,7 +92,7 @@ def chunk(
 
 
 def _short_act(text: str, language: str, title: str, blocks: Sequence[Block], config: ChunkingConfig) -> Chunked | None:
-    """Return a text of one passage cut at its sections, each of which is cited by itself; None without several."""
+    """Return a text of one passage cut at its sections, which are cited singly; None without several."""
     if config.strategy not in ("auto", "section"):
         return None
     count, share = section_coverage(text, language, title=title, blocks=blocks)

@@ -90,7 +90,7 @@ def extract_docx(path: Path, limits: ExtractionLimits) -> Draft:
 
 
 def _drop_instructions(body: Element) -> None:
-    """Empty the texts between the beginning of a field and its result, which are those of fields within it."""
+    """Empty the texts before the result of a field, which are those of fields within it."""
     instructing: list[bool] = []
     if next(body.iter(f"{_W}fldChar"), None) is None:
         return
@@ -144,7 +144,7 @@ def _main_part(package: Package) -> str:
 
 
 def _heading_styles(styles: Element) -> dict[str, bool]:
-    """Return which style is a heading, by outline level or by name, or as the nearest that it is based on and says."""
+    """Return which style is a heading, by its outline level or name, or those of its nearest base."""
     own = {style.get(f"{_W}styleId", ""): style for style in styles.iterfind(f"{_W}style")}
     return {identity: _is_heading(_bases(own, identity)) for identity in own}
 
@@ -311,7 +311,7 @@ def _mark_runs(part: Element, looks: Styles) -> None:
 
 
 def _set_look(setting: Element) -> str:
-    """Return the name of the look that an element of a run's or a style's properties sets; "" for the usual one."""
+    """Return the name of the look that a property of a run or style sets; "" for the usual one."""
     value = setting.get(f"{_W}val", "")
     if setting.tag == f"{_W}vertAlign":
         look = _SHIFTS.get(value, Look.PLAIN)
@@ -326,7 +326,7 @@ def _set_look(setting: Element) -> str:
 
 
 def _looks(styles: Element | None) -> Styles:
-    """Return for each property the looks of the styles, by themselves or as the style that each is based on."""
+    """Return for each property the looks of the styles, by themselves or as their base has them."""
     own = {} if styles is None else {one.get(f"{_W}styleId", ""): one for one in styles.iterfind(f"{_W}style")}
     found: Styles = {name: {} for name in _PROPERTIES}
     if styles is None or next(styles.iter(*chain(*_PROPERTIES.values())), None) is None:

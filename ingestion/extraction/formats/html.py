@@ -105,9 +105,9 @@ def _blocks(container: Element, notes: Mapping[str, Element]) -> Iterator[DraftB
 
 
 def _events(element: Element) -> Iterator[Run | DraftBlock | Element | None]:
-    """Yield the runs and blocks below an element, None for a break, the first mark of each note behind its run.
+    """Yield the runs and blocks below an element, and None for a break.
 
-    Pages nest deeper than calls may.
+    The first mark of each note comes behind its run. Pages nest deeper than calls may.
     """
     look = Look.PLAIN
     yield Run(element.text or "")
@@ -161,7 +161,10 @@ def _look_of(element: Element) -> Look:
 
 
 def _whole_blocks(element: Element, look: Look) -> Iterator[DraftBlock]:
-    """Yield a heading, or the caption and the rows of a table; the rows of one that sets out a list are its items."""
+    """Yield a heading, or the caption and the rows of a table.
+
+    The rows of a table that sets out a list are its items.
+    """
     if element.tag != "table":
         yield paragraph(_runs(element, look), kind="heading")
         return

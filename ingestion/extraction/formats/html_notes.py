@@ -21,7 +21,7 @@ _INLINE = ("a", "sup", "span", "b", "i", "em", "strong", "small")
 
 
 def take_notes(root: Element) -> dict[str, Element]:
-    """Take the notes of a page from their places and return them by identity; their marks are told by `MARK`."""
+    """Take the notes of a page from their places, and return them by identity; `MARK` tells their marks."""
     links = [(link, target) for link in root.iter("a") if (target := _target(link))]
     wanted = {target for _, target in links}
     named = ((one.get("id") or one.get("name"), one) for one in root.iter())

@@ -1,4 +1,4 @@
-"""What a browser writes and the source of a page does not hold: list numbers, quotation marks, boxes of forms."""
+"""Numbers of lists, quotation marks and boxes of forms, which browsers write into a page."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _QUOTES = {
 
 
 def write_out(root: Element) -> None:
-    """Write the numbers of ordered lists, the marks around quotations, and ticks of boxes into the text of a page."""
+    """Write numbers of lists, marks of quotations and ticks of boxes into the text of a page."""
     for ordered in root.iter("ol"):
         _write_numbers(ordered)
     for item in root.iter("li"):

@@ -70,7 +70,7 @@ def extract_odt(path: Path, limits: ExtractionLimits) -> Draft:
 
 
 def extract_flat(path: Path) -> Draft:
-    """Return the blocks of an ODT that is a single XML file, and its declared title; Refusal if it is damaged."""
+    """Return the blocks and the declared title of an ODT that is one XML file; Refusal if it is damaged."""
     root = parse_xml(path.read_bytes())
     if root is None:
         raise damaged(path, "it is not valid XML")
@@ -101,7 +101,7 @@ class _Level:
 
 
 def _write_numbers(body: Element, parts: Iterable[Element]) -> None:
-    """Put the number of every numbered item of a list, and of every numbered heading, in front of its text."""
+    """Put the number of every numbered item of a list and heading in front of its text."""
     styles: dict[str, dict[int, _Level]] = {}
     outline: dict[int, _Level] = {}
     for part in parts:
@@ -156,7 +156,7 @@ def _number_items(
 
 
 def _next_number(levels: Mapping[int, _Level], count: dict[int, int], depth: int, stated: str | None) -> str:
-    """Count an item and return its number as it is shown, with those of the levels above; "" where none is."""
+    """Count an item and return its number as shown, with those of the levels above; "" without one."""
     level = levels.get(depth)
     if level is None:
         return ""

@@ -187,7 +187,10 @@ def _ends(path: Path) -> bool:
 
 
 def _page_rows(page: pymupdf.Page, number: int, search: LigatureSearch, stamps: set[str]) -> PageRows:
-    """Return the rows of a page; words that are stamped across it are added to `stamps`, and known ones left out."""
+    """Return the rows of a page without words that are stamped across it.
+
+    Such words are added to `stamps`; those known from other pages are left out too.
+    """
     # Coordinates come as if the page were not rotated; boxes must lie on the page as it is drawn.
     turn = page.rotation_matrix if page.rotation else None
     lines: list[PrintedLine] = []
@@ -231,7 +234,7 @@ def _page_rows(page: pymupdf.Page, number: int, search: LigatureSearch, stamps: 
 def _standing_lines(
     blocks: Sequence[dict[str, Any]], gone: Collection[Any]
 ) -> Iterator[tuple[int, tuple[float, ...], list[dict[str, Any]]]]:
-    """Yield the lines without the spans that are gone: the number of their block, their box, and their spans."""
+    """Yield the number of the block, the box and the spans of each line, without those that are gone."""
     for index, block in enumerate(blocks):
         for line in block.get("lines", ()):
             if spans := [span for span in line["spans"] if span["bbox"] not in gone]:
@@ -370,7 +373,7 @@ def _spelled(spans: list[dict[str, Any]]) -> str:
 
 
 def _begins_with_mark(first: dict[str, Any], second: dict[str, Any]) -> bool:
-    """Return whether a line begins with the raised number of a note, which MuPDF takes for the line's own height."""
+    """Return whether a line begins with a note's raised number, which MuPDF takes for no raised one."""
     raised = second["origin"][1] - first["origin"][1] > _LIFT * second["size"]
     return bool(raised and first["size"] < second["size"] and first["text"].strip().isdecimal())
 

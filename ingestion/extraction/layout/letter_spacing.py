@@ -16,7 +16,7 @@ _WIDER, _SIZES = 1.5, 0.1
 
 
 def with_joined_letters(text: str) -> str:
-    """Return the text with spaced letters joined to words; the letters of a list in alphabetical order stay apart.
+    """Return the text with spaced letters joined to words; letters in alphabetical order are a list.
 
     >>> with_joined_letters("T H E   W A T E R   A C T"), with_joined_letters("Annexes A B C D")
     ('THE WATER ACT', 'Annexes A B C D')
@@ -25,7 +25,7 @@ def with_joined_letters(text: str) -> str:
 
 
 def with_word_gaps(letters: Sequence[tuple[str, float, float]], size: float) -> str:
-    """Return the characters of a line, each with its left and right edge, and two spaces between spaced words."""
+    """Return the text of a line of characters with their edges, two spaces between spaced words."""
     text = "".join(letter for letter, _, _ in letters)
     parts, beyond = [], 0
     for run in SPACED.finditer(text):

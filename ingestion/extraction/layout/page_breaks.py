@@ -83,7 +83,7 @@ def joined_over_pages(pages: Iterable[list[DraftBlock]], vocabulary: frozenset[s
 
 
 def _with_notes(texts: Sequence[DraftBlock], notes: Sequence[DraftBlock]) -> tuple[list[DraftBlock], list[DraftBlock]]:
-    """Return the texts of a page with each note after the one that has its mark, and the notes whose mark none has."""
+    """Return the texts of a page, each followed by its notes, and the notes whose mark none has."""
     below: dict[int, list[DraftBlock]] = {}
     rest = []
     for note in notes:

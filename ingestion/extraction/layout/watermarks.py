@@ -20,7 +20,7 @@ _CROSSED = 2
 
 @dataclass(frozen=True, slots=True)
 class StampedLine:
-    """A line as it is printed; `slanted` if it is neither level nor upright, `pale` if its colour is near white's."""
+    """A printed line; `slanted` if it is neither level nor upright, `pale` if it is nearly white."""
 
     text: str
     box: Box

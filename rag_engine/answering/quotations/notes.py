@@ -1,4 +1,4 @@
-"""Notes among what can be quoted: told by the mark that their paragraph begins with, or by the heading above them."""
+"""Notes among what can be quoted, told by the mark at their beginning or by the heading above them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _QUOTED = re.compile(r"[«“„\"]")
 
 
 def note_kind(source: Source, start: int, end: int) -> NoteKind:
-    """Return whether characters [start, end) of a source's text are of a note, and one that tells former wording.
+    """Return whether characters [start, end) of a source are of a note, or tell former wording.
 
     A note quotes former wording behind words such as "read:".
     """

@@ -274,7 +274,7 @@ class _LawReader:
         self._page.write(f" {formula(element)} ", around)
 
     def _entity(self, element: Element, around: Around) -> None:
-        """Read a named character; other entities are not resolved, whatever they stand for."""
+        """Read a named character; other entities are not resolved."""
         if isinstance(element, etree._Entity):  # noqa: SLF001 - the only name lxml has for its type
             text = html5.get(f"{element.name};", "")
             self._page.write(text, around)

@@ -55,7 +55,7 @@ def _take_updates(article: Element) -> None:
 
 
 def _name_annexes(root: Element) -> None:
-    """Give each annex a heading by its name; the articles of an agreement are parts of one, "Accordo-art. 1"."""
+    """Give each annex a heading by its name; articles of an agreement are parts: "Accordo-art. 1"."""
     last = ""
     for document in root.iter("{*}doc"):
         name = _ARTICLE_OF.split(document.get("name", ""))[0].strip()
@@ -108,7 +108,7 @@ def _join_stop(element: Element) -> None:
 
 
 def _with_marks(element: Element, lines: list[str]) -> tuple[str, list[Element]]:
-    """Return the text before the first mark or end of a paragraph, and those as elements with the text behind them."""
+    """Return the text before the first mark or end of a paragraph, and these with the text behind them."""
     before: str | None = None
     made: list[Element] = []
     for number, line in enumerate(lines):

@@ -28,7 +28,7 @@ class Around(NamedTuple):
 
 @dataclass(slots=True)
 class LawPage:
-    """Blocks that are read, and the paragraph that is being read: its label, its runs, the notes of its marks."""
+    """Blocks that are read, and the paragraph being read: its label, its runs, the notes of its marks."""
 
     blocks: list[DraftBlock] = field(default_factory=list)
     label: list[Run] = field(default_factory=list)
@@ -83,7 +83,7 @@ class LawPage:
 
 
 def with_runs(block: DraftBlock, before: Sequence[Run]) -> DraftBlock:
-    """Return a paragraph of a remark with a mark or a title before it; a table, and one without words, as it is."""
+    """Return a paragraph of a remark behind its mark or title; a table, and one without words, as it is."""
     words = line_of(block)
     if not words or block.kind != "note" or words.startswith(tuple(run.text for run in before[:1])):
         return block

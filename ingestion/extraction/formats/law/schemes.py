@@ -1,4 +1,4 @@
-"""Schemes of law as XML: how each is recognised, and the role that its elements have (data/law_xml.toml)."""
+"""Schemes of law as XML: how each is recognised, and the roles of its elements (data/law_xml.toml)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BARE = re.compile(r"[\[(]?[\dIVXLC]+[A-Za-z]{0,3}(?:[.-]\d+)*[.)\]]?")
 
 @dataclass(frozen=True, slots=True)
 class RoleRule:
-    """The role of elements of a name: in a parent, with the beginning or the whole of an attribute's value."""
+    """The role of elements of a name, in a parent, with an attribute's value or its beginning."""
 
     role: str
     parent: str = ""
