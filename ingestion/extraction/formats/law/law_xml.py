@@ -96,7 +96,7 @@ class _LawReader:
         others = self._root.iterfind(".//{*}attachment/{*}documentRef")
         missing = [one.get("href", "").rpartition("/")[2] for one in others]
         if missing:
-            yield Message("Attachments that are files of their own, not read: {names}.", names=", ".join(missing[:20]))
+            yield Message("Attachments in separate files, not read: {names}.", names=", ".join(missing[:20]))
 
     def _read(self, element: Element, around: Around, *, mixed: bool = False) -> None:
         """Read an element by its role; the text behind it belongs to the element around it.
