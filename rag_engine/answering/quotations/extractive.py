@@ -16,7 +16,13 @@ from rag_engine.answer_sentences import note_words, quotations_heading
 from rag_engine.answering.chances import AnswerSpan, best_span, may_answer
 from rag_engine.answering.citations import PageOf, citation_at, shared_words, words
 from rag_engine.answering.quotations.notes import asks_for_notes, note_kind
-from rag_engine.answering.quotations.question_terms import asks_for_several, forms_in, shares_said, terms_of
+from rag_engine.answering.quotations.question_terms import (
+    asks_for_section_alone,
+    asks_for_several,
+    forms_in,
+    shares_said,
+    terms_of,
+)
 from rag_engine.answering.quotations.quotable import Unit, units_of, with_context
 from rag_engine.answering.source_order import in_order, renumbered
 from rag_engine.errors import BackendError
@@ -86,8 +92,8 @@ class _Quotable:
 def choose(question: str, language: str, sources: Sequence[Source], quoting: Quoting = Quoting()) -> list[Quotation]:
     """Return the quotations, the best first; none where the sources hold nothing that can be quoted.
 
-    Where the question names sections, nothing else is quoted. Notes are quoted if it asks for them, or if nothing else
-    may answer. `language` is the question's.
+    Where the question names sections, nothing else is quoted; if it asks for nothing more, from their beginning. Notes
+    are quoted if it asks for them, or if nothing else may answer. `language` is the question's.
     """
     named = [source for source in sources if any(hit.named for hit in source.hits)]
     candidates = _candidates(sorted(named or sources, key=lambda source: source.n))
@@ -96,7 +102,13 @@ def choose(question: str, language: str, sources: Sequence[Source], quoting: Quo
         candidates = text if any(may_answer(hit) for one in text for hit in one.source.hits) else candidates
     if not candidates:
         return []
-    scores = _scores(question, language, candidates, quoting)
+    titles = [name for source in named for name in (source.document.metadata.title, source.act)]
+    if named and asks_for_section_alone(question, language, titles):
+        # Its text from the beginning.
+        candidates.sort(key=lambda one: (one.source.n, one.unit.start))
+        scores = -np.arange(len(candidates), dtype=np.float64)
+    else:
+        scores = _scores(question, language, candidates, quoting)
     return _choose(candidates, scores, quoting.most, listing=asks_for_several(question, language))
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_engine.answering.citations import words
+from rag_engine.chunking.section.references import named_sections
 from rag_engine.geography import Gazetteer, find_places, place_mentions
 from rag_engine.text.analyzer import analyse
 from rag_engine.text.tables import read_table
@@ -35,6 +36,16 @@ def terms_of(question: str, language: str, gazetteer: Gazetteer) -> tuple[Term, 
         if forms and not any(start < match.end() and match.start() < end for start, end in taken):
             found[forms] = None
     return tuple(found)
+
+
+def asks_for_section_alone(question: str, language: str, names: Iterable[str]) -> bool:
+    """Return whether a question has no words but a section, the names of its act, and what asks for its text."""
+    rest, beyond = "", 0
+    for section in named_sections(question, language):
+        rest += question[beyond : max(beyond, section.start)] + " "
+        beyond = max(beyond, section.end)
+    known = set(analyse(" ".join([*names, read_table("asked_for")["says"].get(language, "")]), language))
+    return set(analyse(rest + question[beyond:], language)) <= known
 
 
 def forms_in(text: str, language: str, gazetteer: Gazetteer) -> frozenset[str]:

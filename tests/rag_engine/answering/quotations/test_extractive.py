@@ -324,3 +324,12 @@ def test_a_note_answers_only_if_it_is_asked_for_or_nothing_else_does(quote: Quot
     assert (
         "three hundred" in quote("What does note [9] say on the number of members of the council?", [text, note]).text
     )
+
+
+def test_a_question_for_the_text_of_a_section_alone_is_answered_from_its_beginning() -> None:
+    text = "Whoever takes gravel pays a fine. The plants of the valley say what they emit each year."
+    source = make_source(1, text)
+    named = replace(source, section="Article 211", hits=tuple(replace(hit, named=True) for hit in source.hits))
+    first, second = choose("What does Article 211 say?", "en", [named])
+    assert (first.text, second.text) == (text[:33], text[34:])
+    assert choose("What do plants emit under Article 211?", "en", [named])[0].text == text[34:]
