@@ -22,6 +22,8 @@ Joint = Literal[" ", "", "\n", "\n\n"]
 _BULLETS = re.compile("[\uf0a7\uf0a8\uf0b7\uf0d8\uf0fc\uf076\uf02d]")
 _MOST_NAMED = 20
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x7f\u200b\u2060\ufeff\ufffe\uffff]")
+# The mark of an amendment in the law of the United Kingdom, which sticks to the word behind it: "[F1Secretary".
+_AMENDED = re.compile(r"\[[CEFIMPX]\d{1,4}(?=[^\W\d_])")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -94,6 +96,8 @@ def one_line(text: str) -> str:
         text = unicodedata.normalize("NFC", text)
     if SPACED.search(text):
         text = with_joined_letters(text)
+    if "[" in text:
+        text = _AMENDED.sub(r"\g<0> ", text)
     return " ".join(text.split())
 
 

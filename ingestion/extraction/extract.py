@@ -26,7 +26,7 @@ from ingestion.extraction.formats.rtf_pictures import rtf_picture, rtf_pictures
 from ingestion.extraction.formats.sheet_marks import count_unsaved, told_formulas
 from ingestion.extraction.formats.text import extract_markdown, extract_text
 from ingestion.extraction.formats.xlsx import extract_xlsx
-from ingestion.extraction.formats.zip_container import open_package
+from ingestion.extraction.formats.zip_container import open_package, transitional
 from ingestion.extraction.layout.title import choose_title
 from ingestion.extraction.runs import told
 from ingestion.extraction.table_text import with_caption_units
@@ -134,6 +134,9 @@ def _draft(path: Path, found: Format, limits: ExtractionLimits, read: ReadAttach
             return extract_mail(path, found, limits, read)
         case _ if found in _PLAIN:
             return _PLAIN[found](path)
+        case "docx" | "pptx" | "xlsx":
+            with transitional(path, limits) as copy:
+                return _PACKED[found](copy, limits)
         case _:
             return _PACKED[found](path, limits)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -21,6 +22,11 @@ Element = etree._Element  # noqa: SLF001 - the only name lxml has for the type o
 # How a part is damaged that zipfile cannot unpack, also on behalf of a library.
 UNPACKING_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError)
 _GROWTH_COUNTS_FROM = 50_000_000
+_RELATIONS = "_rels/.rels"
+# The strict form of Open XML names everything otherwise: ISO/IEC 29500-1.
+_STRICT = b"http://purl.oclc.org/ooxml/"
+_STRICT_NAME = re.compile(re.escape(_STRICT) + rb"(\w+)/")
+_TRANSITIONAL = rb"http://schemas.openxmlformats.org/\1/2006/"
 _NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
 # Word takes no larger one.
 _LARGEST = 32_767
@@ -77,6 +83,21 @@ def open_package(path: Path, limits: ExtractionLimits | None = None) -> Iterator
         if limits is not None:
             _check(archive, path, limits)
         yield Package(archive, path)
+
+
+@contextmanager
+def transitional(path: Path, limits: ExtractionLimits) -> Iterator[Path]:
+    """Yield the path of an Open XML document, or of a copy of a strict one by the names that readers know."""
+    with open_package(path, limits) as package:
+        if _RELATIONS not in package.names or _STRICT not in package.read(_RELATIONS):
+            yield path
+            return
+        with tempfile.TemporaryDirectory(prefix="sextant-strict-") as folder:
+            copy = Path(folder) / path.name
+            with zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED) as archive:
+                for name in sorted(package.names):
+                    archive.writestr(name, _STRICT_NAME.sub(_TRANSITIONAL, package.read(name)))
+            yield copy
 
 
 def _check(archive: zipfile.ZipFile, path: Path, limits: ExtractionLimits) -> None:

@@ -91,8 +91,11 @@ def _with_notes(texts: Sequence[DraftBlock], notes: Sequence[DraftBlock]) -> tup
         marked = mark and next((place for place, text in enumerate(texts) if _has_mark(text, mark[1])), None)
         if marked is None:
             rest.append(note)
-        else:
-            below.setdefault(marked, []).append(note)
+            continue
+        # Behind what is left of the page before, or pages would go back.
+        while marked + 1 < len(texts) and texts[marked + 1].page < note.page:
+            marked += 1
+        below.setdefault(marked, []).append(note)
     return [one for place, text in enumerate(texts) for one in (text, *below.get(place, ()))], rest
 
 

@@ -39,7 +39,7 @@ def terms_of(question: str, language: str, gazetteer: Gazetteer) -> tuple[Term, 
 
 
 def asks_for_section_alone(question: str, language: str, names: Iterable[str]) -> bool:
-    """Return whether a question has no words but a section, the names of its act, and what asks for its text."""
+    """Return whether a question has no words but a section, its act, and what asks for its text."""
     rest, beyond = "", 0
     for section in named_sections(question, language):
         rest += question[beyond : max(beyond, section.start)] + " "

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import itertools
+import re
+import zipfile
 from pathlib import Path
 
 import openpyxl
 import pptx
 import pymupdf
 import pytest
+from docx import Document
 
 from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits
@@ -216,3 +219,29 @@ def test_markdown_keeps_its_headings_and_tables(tmp_path: Path) -> None:
         ("Under lined", "heading"),
         ("# no", "text"),
     ]
+
+
+def test_strict_open_xml_is_read(tmp_path: Path) -> None:
+    plan, book, deck = Document(), openpyxl.Workbook(), pptx.Presentation()
+    plan.add_heading("Plan for floods", 1)
+    plan.add_paragraph("The mayor opens the schools.")
+    book.worksheets[0].append(["Town", "Sirens"])
+    book.worksheets[0].append(["Hollin", 4])
+    deck.slides.add_slide(deck.slide_layouts[5]).shapes.title.text = "The mayor opens the schools."
+    for name, made in (("a.docx", plan), ("a.xlsx", book), ("a.pptx", deck)):
+        made.save(str(tmp_path / name))
+        strict = tmp_path / f"strict_{name}"
+        with zipfile.ZipFile(tmp_path / name) as before, zipfile.ZipFile(strict, "w") as after:
+            for part in before.namelist():
+                renamed = re.sub(
+                    rb"http://schemas.openxmlformats.org/(?!package)(\w+)/2006/",
+                    rb"http://purl.oclc.org/ooxml/\1/",
+                    before.read(part),
+                )
+                after.writestr(part, renamed)
+        assert extract(strict, LIMITS, None).text == extract(tmp_path / name, LIMITS, None).text
+
+
+def test_the_mark_of_an_amendment_does_not_stick_to_the_word_behind_it(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("The [F1Secretary of State] may [F12 amend] it [2].")
+    assert extract(tmp_path / "a.txt", LIMITS, None).text == "The [F1 Secretary of State] may [F12 amend] it [2]."
