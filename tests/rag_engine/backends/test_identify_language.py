@@ -121,3 +121,18 @@ def test_a_short_citation_is_in_no_language_that_its_abbreviations_look_like(que
 @pytest.mark.parametrize(("spanish", "found"), [(0, ()), (1, ()), (4, ("es",))])
 def test_a_language_of_a_good_part_of_a_document_is_one_of_its_languages(spanish: int, found: tuple[str, ...]) -> None:
     assert other_languages([ENGLISH] * 8 + [SPANISH] * spanish, "en") == found
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("sr", "Opština otvara škole stanovnicima kada reka poraste. Predlog uslova donosi sednica."),
+        ("sr", "Општина отвара школе становницима када река порасте изнад друге ознаке."),
+        ("hr", "Općina otvara škole stanovnicima kada rijeka naraste. Prijedlog uvjeta donosi sjednica."),
+        ("fa", "شهرداری مدارس را برای مردم باز می‌کند وقتی رودخانه بالا می‌آید."),
+        ("vi", "Thành phố mở cửa các trường học cho người dân khi nước sông dâng cao."),
+        ("id", "Pemerintah kota membuka sekolah bagi warga ketika air sungai naik di atas tanda kedua."),
+    ],
+)
+def test_a_language_is_not_taken_for_its_neighbour(language: str, text: str) -> None:
+    assert identify_language(text) == language
