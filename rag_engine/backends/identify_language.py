@@ -47,11 +47,11 @@ _SPANISH_SIGNS = re.compile("[¿¡]")
 _SPANISH_WEIGHT = 4.0
 # The trigrams know Serbian in Cyrillic letters alone. In Latin ones these words tell it from Croatian.
 _SERBIAN = re.compile(
-    r"\b(?:opštin|gde|ovde|mest|vreme|uslov|bezbedn|sednic|šta|ko|rek[aeiou]|cel[aeiou]|predlog|hiljad|nedelj)\w*",
+    r"\b(?:(?:opštin|mest|uslov|bezbedn|sednic|rek[aeiou]|cel[aeiou]|predlog|hiljad|nedelj)\w*|gde|ovde|vreme|šta|ko)\b",
     re.IGNORECASE,
 )
 _CROATIAN = re.compile(
-    r"\b(?:općin|gdje|ovdje|mjest|vrijem|uvjet|sigurn|sjednic|što|tko|rijek|cijel|prijedlog|tisuć|tjedn)\w*",
+    r"\b(?:(?:općin|mjest|uvjet|sigurn|sjednic|rijek|cijel|prijedlog|tisuć|tjedn)\w*|gdje|ovdje|vrijeme|što|tko)\b",
     re.IGNORECASE,
 )
 _LEAST = 1e-6
