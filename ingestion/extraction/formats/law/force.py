@@ -40,6 +40,10 @@ class Force:
         ended = bool(end and end <= self._day)
         return ended or self._has_state(element) or bool(self.state(element)) or self._waits(element, start)
 
+    def is_former(self, version: Element) -> bool:
+        """Return whether a wording of a block has begun and is no longer in force."""
+        return self.is_out(version, "version") and "" < self._interval(version)[0] <= self._day
+
     def is_replaced(self, element: Element) -> bool:
         """Return whether a wording of the same number stands in place of this one, or its time has not come."""
         return self._has_other(element) or any(

@@ -30,6 +30,15 @@ _NUMERAL = re.compile(r"\d|\b[IVXLC]+\b|\b[A-Z]\b")
 _LOOKS = {"struck": Look.STRUCK, "raised": Look.RAISED, "lowered": Look.LOWERED}
 # What editors say has no mark of its own.
 _MARK_OF_REMARK = note_mark("*")
+# The heading of other wordings, and how each is called.
+_FORMER = {
+    "en": ("Notes", "Former wording"),
+    "de": ("Anmerkungen", "Frühere Fassung"),
+    "es": ("Notas", "Redacción anterior"),
+    "fr": ("Notes", "Ancienne rédaction"),
+    "it": ("Note", "Testo precedente"),
+    "pt": ("Notas", "Redação anterior"),
+}
 _MARKED_BY = ("href", "Ref", "idref", "ID", "NOTE.REF")
 _NAMED_BY = ("eId", "id", "ID", "NOTE.ID", "GUID")
 
@@ -77,6 +86,7 @@ class _LawReader:
         self._count = 0
         self._kinds: Counter[str] = Counter()
         self._entities: set[str] = set()
+        self._former: list[list[Run]] = []
 
     def read_all(self) -> list[DraftBlock]:
         """Return the blocks of the document, with its title first where that is only in its metadata."""
@@ -86,7 +96,15 @@ class _LawReader:
         self._page.finish()
         for name in self._notes:
             self._place(name)
-        return [*self._page.blocks, *self._page.notes]
+        return [*self._page.blocks, *self._page.notes, *self._former_wordings()]
+
+    def _former_wordings(self) -> Iterator[DraftBlock]:
+        """Yield the wordings that stand no longer, or not yet, as notes below a heading of their own."""
+        heading, called = _FORMER.get(self._language, _FORMER["en"])
+        if self._former:
+            yield paragraph(heading, kind="heading")
+        for number, runs in enumerate(self._former, 1):
+            yield paragraph([Run(f"[{number}] {called}: «"), *runs, Run("»")], kind="note")
 
     def warnings(self) -> Iterator[Message]:
         """Yield what was not read."""
@@ -107,6 +125,12 @@ class _LawReader:
             self._entity(element, around)
             return
         role = self._scheme.role(element) or _usual_role(element, around, mixed=mixed)
+        if role == "version" and self._force.is_former(element):
+            # Without the remarks of its editors.
+            outer, self._page = self._page, LawPage()
+            self._former.append(self._flat(element, around))
+            self._page = outer
+            return
         if role not in ("unit", "titled") and self._force.is_out(element, role):
             around = around._replace(look=around.look | Look.STRUCK)
         around = around._replace(look=around.look | _LOOKS.get(role, Look.PLAIN))

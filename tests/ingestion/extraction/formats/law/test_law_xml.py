@@ -283,7 +283,10 @@ def test_boe_reads_the_wording_in_force_and_the_title_of_its_metadata(tmp_path: 
         "heading: Artículo 2. Cuantía.",
         "text: Son 35 euros.",
         "note: [*] Nota 35",
+        "heading: Notas",
+        "note: [1] Redacción anterior: «Artículo 2. Cuantía. Son 20 euros.»",
     ]
+    assert "99 euros" not in text.text
 
 
 def test_legi_articles_are_headed_by_their_number_and_their_place_in_the_code(tmp_path: Path) -> None:
