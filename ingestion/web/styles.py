@@ -19,13 +19,13 @@ _DECIDES = re.compile(
 _BEFORE = re.compile(r"::?before\s*$", re.IGNORECASE)
 _CONTENT = re.compile(r"content\s*:\s*([^;}]{1,200})", re.IGNORECASE)
 _PIECE = re.compile(r"attr\(\s*([\w-]{1,50})\s*\)|\"([^\"\\]{0,100})\"|'([^'\\]{0,100})'")
-_MOST_RULES = 500
+_MOST_RULES, _MOST_CHARACTERS = 500, 300_000
 _STATE = re.compile(r":(?:hover|focus|active|target|checked|not|where|is|has)|::?after|\[aria-|>>>")
 
 
 def inline_styles(root: html.HtmlElement) -> None:
     """Write what the style sheets of a page decide to its elements, and the text that they set before."""
-    sheets = " ".join(style.text or "" for style in root.iter("style"))
+    sheets = " ".join(style.text or "" for style in root.iter("style"))[:_MOST_CHARACTERS]
     if not _DECIDES.search(sheets):
         return
     for selector, declared in _rules(sheets):
