@@ -19,10 +19,10 @@ from ingestion.extraction.formats.legacy_office import converted
 from ingestion.extraction.formats.mail.message import Attachment, ReadAttachment
 from ingestion.extraction.formats.mail.read import extract_mail, extract_web_archive
 from ingestion.extraction.formats.odt import extract_flat, extract_odt
-from ingestion.extraction.formats.package_pictures import sheet_pictures, with_odf_charts
+from ingestion.extraction.formats.pictures.package_pictures import sheet_pictures, with_odf_charts
+from ingestion.extraction.formats.pictures.rtf_pictures import rtf_picture, rtf_pictures
 from ingestion.extraction.formats.pptx import extract_pptx
 from ingestion.extraction.formats.rtf import extract_rtf
-from ingestion.extraction.formats.rtf_pictures import rtf_picture, rtf_pictures
 from ingestion.extraction.formats.sheet_marks import count_unsaved, told_formulas
 from ingestion.extraction.formats.text import extract_markdown, extract_text
 from ingestion.extraction.formats.xlsx import extract_xlsx
@@ -186,7 +186,7 @@ def _with_pictures(path: Path, found: Format, draft: Draft, ocr: OcrEngine | Non
     if not any(block.picture for block in draft.blocks):
         return draft
     # Imported where it is used: its library is large.
-    from ingestion.extraction.formats.pasted_pictures import with_pictures
+    from ingestion.extraction.formats.pictures.pasted_pictures import with_pictures
 
     if found == "rtf":
         return with_pictures(path, draft, ocr, partial(rtf_picture, content))

@@ -40,7 +40,7 @@ _LARGEST = 1e15
 
 
 @dataclass(frozen=True, slots=True)
-class _Token:
+class _Sign:
     kind: str
     text: str
 
@@ -60,7 +60,7 @@ class _Plain:
 class _Section:
     """One of the up to four parts of a code, with its condition and the country of its names."""
 
-    tokens: tuple[_Token, ...]
+    tokens: tuple[_Sign, ...]
     condition: str = ""
     limit: float = 0.0
     country: str = ""
@@ -137,7 +137,7 @@ def _section(found: Sequence[re.Match[str]]) -> _Section:
     return _Section(tokens, condition["condition"] if condition else "", limit, country, _plain(tokens))
 
 
-def _plain(tokens: Sequence[_Token]) -> _Plain | None:
+def _plain(tokens: Sequence[_Sign]) -> _Plain | None:
     """Return how Python writes a section; None if it has more than literals around one number."""
     written = "".join("\0" if token.kind in ("literal", "percent") else token.text for token in tokens)
     found = _PLAIN.fullmatch(written)
@@ -152,20 +152,20 @@ def _plain(tokens: Sequence[_Token]) -> _Plain | None:
     return _Plain(before, code, after, Decimal(1).scaleb(-decimals), times)
 
 
-def _token(found: re.Match[str]) -> _Token:
+def _token(found: re.Match[str]) -> _Sign:
     groups = found.groupdict()
     if groups["quoted"] is not None:
-        return _Token("literal", groups["quoted"].strip('"'))
+        return _Sign("literal", groups["quoted"].strip('"'))
     if groups["space"] is not None:
         # As wide as a character that is not shown.
-        return _Token("literal", " ")
+        return _Sign("literal", " ")
     for kind in ("escaped", "currency", "other"):
         if groups[kind] is not None:
-            return _Token("literal", groups[kind])
+            return _Sign("literal", groups[kind])
     if groups["fill"] is not None or groups["condition"] is not None:
-        return _Token("bracket", "")
+        return _Sign("bracket", "")
     kind = found.lastgroup or "literal"
-    return _Token(kind, found[kind])
+    return _Sign(kind, found[kind])
 
 
 def _number(number: float, value: int | float, sections: Sequence[_Section]) -> str:
@@ -234,7 +234,7 @@ def _exponent(value: Decimal, places: int) -> int:
     return exponent - exponent % places if places > 1 else exponent
 
 
-def _whole(tokens: Sequence[_Token], digits: str, grouped: bool) -> str:
+def _whole(tokens: Sequence[_Sign], digits: str, grouped: bool) -> str:
     """Return the digits before the point in their places; the first place takes all that are left."""
     first = next((at for at, token in enumerate(tokens) if token.kind == "digit"), -1)
     parts: list[str] = []
@@ -252,7 +252,7 @@ def _whole(tokens: Sequence[_Token], digits: str, grouped: bool) -> str:
     return "".join(reversed(parts))
 
 
-def _after(tokens: Sequence[_Token], digits: str) -> str:
+def _after(tokens: Sequence[_Sign], digits: str) -> str:
     """Return the point and the digits after it; a place that needs none shows no zero at the end."""
     places = [token.text for token in tokens if token.kind == "digit"]
     needed = next((at for at in range(len(places), 0, -1) if places[at - 1] == "0" or digits[at - 1] != "0"), 0)
@@ -269,7 +269,7 @@ def _after(tokens: Sequence[_Token], digits: str) -> str:
     return "".join(parts)
 
 
-def _power(tokens: Sequence[_Token], exponent: int) -> str:
+def _power(tokens: Sequence[_Sign], exponent: int) -> str:
     """Return the power of ten in the places after its sign, and the literals after it."""
     if not tokens:
         return ""
@@ -364,7 +364,7 @@ def _date_part(letters: str, moment: datetime.datetime, section: _Section, at: i
     return name[:1] if number == 5 else name
 
 
-def _are_minutes(tokens: Sequence[_Token], at: int) -> bool:
+def _are_minutes(tokens: Sequence[_Sign], at: int) -> bool:
     """Return whether an "m" is of minutes: after an hour, or before seconds."""
     times = [(place, token.text[0].lower()) for place, token in enumerate(tokens) if token.kind in ("date", "elapsed")]
     here = times.index((at, "m"))

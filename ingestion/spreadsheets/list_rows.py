@@ -123,8 +123,11 @@ def sniff_encoding(path: Path) -> str:
 def _delimiter(path: Path, encoding: str) -> tuple[str, int]:
     """Return the delimiter of a file, a comma if there is none, and the lines to skip at its beginning."""
     with path.open(encoding=encoding, newline="", errors="replace") as file:
-        delimiter, skipped = sniff_delimiter(file.read(65_536))
-    return delimiter or ",", skipped
+        start = file.read(65_536)
+    delimiter, skipped = sniff_delimiter(start)
+    # Columns have names, which their delimiter parts.
+    names = start.split("\n", skipped + 1)[skipped] if skipped < start.count("\n") + 1 else ""
+    return delimiter if delimiter and delimiter in names else ",", skipped
 
 
 def _old_or_locked(path: Path) -> InputError:

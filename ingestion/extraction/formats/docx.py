@@ -17,7 +17,7 @@ from pathlib import Path
 from lxml import etree
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
-from ingestion.extraction.formats.package_pictures import Finder, drawings_in
+from ingestion.extraction.formats.pictures.package_pictures import Finder, drawings_in
 from ingestion.extraction.formats.zip_container import Element, Package, open_package, whole_number
 from ingestion.extraction.formulas import formula
 from ingestion.extraction.layout.numerals import letters, roman

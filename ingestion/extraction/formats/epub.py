@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from ingestion.extraction.assemble import Draft, DraftBlock
 from ingestion.extraction.formats.html import html_blocks
-from ingestion.extraction.formats.package_pictures import chapter_pictures
+from ingestion.extraction.formats.pictures.package_pictures import chapter_pictures
 from ingestion.extraction.formats.zip_container import Element, Package, open_package
 from ingestion.file_reading import ExtractionLimits
 from ingestion.types.outcome import Refusal

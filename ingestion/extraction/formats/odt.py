@@ -9,7 +9,7 @@ from pathlib import Path
 from lxml import etree
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
-from ingestion.extraction.formats.package_pictures import odf_pictures
+from ingestion.extraction.formats.pictures.package_pictures import odf_pictures
 from ingestion.extraction.formats.refusals import damaged, locked
 from ingestion.extraction.formats.zip_container import Element, open_package, parse_xml, whole_number
 from ingestion.extraction.formulas import formula
@@ -90,7 +90,7 @@ def _draft(parts: Sequence[Element], content: Element, meta: Element | None) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class _Level:
+class _ListLevel:
     """How a level of a list is numbered; `write` is None for bullets and for levels without a number."""
 
     write: Callable[[int], str] | None
@@ -102,8 +102,8 @@ class _Level:
 
 def _write_numbers(body: Element, parts: Iterable[Element]) -> None:
     """Put the number of every numbered item of a list and heading in front of its text."""
-    styles: dict[str, dict[int, _Level]] = {}
-    outline: dict[int, _Level] = {}
+    styles: dict[str, dict[int, _ListLevel]] = {}
+    outline: dict[int, _ListLevel] = {}
     for part in parts:
         for style in part.iter(f"{_TEXT}list-style"):
             styles[style.get(f"{_STYLE}name", "")] = _levels(style)
@@ -124,11 +124,11 @@ def _write_numbers(body: Element, parts: Iterable[Element]) -> None:
             heading.text = f"{written} {heading.text or ''}"
 
 
-def _levels(style: Element) -> dict[int, _Level]:
+def _levels(style: Element) -> dict[int, _ListLevel]:
     levels = {}
     for level in style:
         format_ = level.get(f"{_STYLE}num-format", "")
-        levels[whole_number(level.get(f"{_TEXT}level"), 1)] = _Level(
+        levels[whole_number(level.get(f"{_TEXT}level"), 1)] = _ListLevel(
             _WRITERS.get(format_) if "bullet" not in level.tag else None,
             level.get(f"{_STYLE}num-prefix", ""),
             level.get(f"{_STYLE}num-suffix", ""),
@@ -140,8 +140,8 @@ def _levels(style: Element) -> dict[int, _Level]:
 
 def _number_items(
     listed: Element,
-    styles: Mapping[str, dict[int, _Level]],
-    levels: Mapping[int, _Level],
+    styles: Mapping[str, dict[int, _ListLevel]],
+    levels: Mapping[int, _ListLevel],
     count: dict[int, int],
     depth: int,
 ) -> None:
@@ -155,7 +155,7 @@ def _number_items(
             _number_items(inner, styles, own, count, depth + 1)
 
 
-def _next_number(levels: Mapping[int, _Level], count: dict[int, int], depth: int, stated: str | None) -> str:
+def _next_number(levels: Mapping[int, _ListLevel], count: dict[int, int], depth: int, stated: str | None) -> str:
     """Count an item and return its number as shown, with those of the levels above; "" without one."""
     level = levels.get(depth)
     if level is None:

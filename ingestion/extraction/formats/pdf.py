@@ -119,11 +119,7 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None, kin
         scrambled = [number for number in pictured if is_scrambled(_texts(pages[number - 1]))]
         if pictured and ocr is not None:
             recognised, undrawn = _recognise(document, path, pictured, pages, ocr)
-            warnings += [Message(ocr.note)] if ocr.note else []
-            warnings += [
-                Message("Page {number} could not be drawn for OCR: {error}.", number=number, error=cause)
-                for number, cause in undrawn.items()
-            ]
+            warnings += [*([Message(ocr.note)] if ocr.note else []), *_told_undrawn(undrawn)]
         missed = [number for number in pictured if number not in recognised and not pages[number - 1].rows]
         if ocr is None:
             missed = [number for number in pictured if number not in scrambled]
@@ -151,6 +147,13 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None, kin
             unread_pages=tuple(sorted({*unread, *missed})),
             warnings=tuple(warnings),
         )
+
+
+def _told_undrawn(undrawn: Mapping[int, str]) -> list[Message]:
+    return [
+        Message("Page {number} could not be drawn for OCR: {error}.", number=number, error=cause)
+        for number, cause in undrawn.items()
+    ]
 
 
 def _told_stamps(stamps: Collection[str]) -> list[Message]:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
-from ingestion.extraction.formats.charts import chart_blocks, diagram_blocks
-from ingestion.extraction.formats.package_pictures import EMU_A_POINT, named_parts, picture_block, picture_ids
+from ingestion.extraction.formats.pictures.charts import chart_blocks, diagram_blocks
+from ingestion.extraction.formats.pictures.package_pictures import EMU_A_POINT, named_parts, picture_block, picture_ids
 from ingestion.extraction.formats.refusals import damaged
 from ingestion.extraction.formats.zip_container import UNPACKING_ERRORS, open_package, parse_xml, whole_number
 from ingestion.extraction.formulas import formula

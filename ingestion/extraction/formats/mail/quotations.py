@@ -35,7 +35,7 @@ _FIELDS = 3
 _LONGEST_HEAD = 1_000
 
 
-class Part(Enum):
+class MailPart(Enum):
     """Kind of a block: words of the mail's writer, the head of a quoted mail, the words of that."""
 
     OWN = auto()
@@ -47,14 +47,14 @@ class Piece(NamedTuple):
     """A block of a mail, and what it is."""
 
     block: DraftBlock
-    part: Part = Part.OWN
+    part: MailPart = MailPart.OWN
 
 
 def pieces_of_text(text: str) -> list[Piece]:
     """Return the paragraphs of a plain body; those behind ">" are quoted, without it."""
     pieces: list[Piece] = []
     for is_quoted, lines in groupby(_lines(text.splitlines()), key=lambda line: line[0]):
-        part = Part.QUOTED if is_quoted else Part.OWN
+        part = MailPart.QUOTED if is_quoted else MailPart.OWN
         pieces += (Piece(block, part) for block in text_blocks("\n".join(line for _, line in lines)))
     return _with_heads(pieces)
 
@@ -98,7 +98,7 @@ def pieces_of_page(page: str) -> list[Piece]:
     for block in html_blocks(marked).blocks:
         text = "".join(line.text for line in block.lines)
         depth += text.count(_OPENED)
-        pieces.append(Piece(block, Part.QUOTED if depth > 0 else Part.OWN))
+        pieces.append(Piece(block, MailPart.QUOTED if depth > 0 else MailPart.OWN))
         depth -= text.count(_CLOSED)
     return _with_heads([piece for piece in pieces if _words(piece.block)])
 
@@ -110,14 +110,14 @@ def _with_heads(pieces: Sequence[Piece]) -> list[Piece]:
     for at, piece in enumerate(pieces):
         text = _words(piece.block)
         begins = _begins_mail(pieces[at : at + _FIELDS + 1])
-        goes_on = bool(made) and made[-1].part is Part.HEAD and _PATTERNS["field"].match(text)
+        goes_on = bool(made) and made[-1].part is MailPart.HEAD and _PATTERNS["field"].match(text)
         is_below = is_below or begins
-        follows = at + 1 < len(pieces) and pieces[at + 1].part is Part.QUOTED
-        announces = piece.part is Part.OWN and follows and _ATTRIBUTION.fullmatch(text)
+        follows = at + 1 < len(pieces) and pieces[at + 1].part is MailPart.QUOTED
+        announces = piece.part is MailPart.OWN and follows and _ATTRIBUTION.fullmatch(text)
         if begins or (is_below and (goes_on or _PATTERNS["divider"].fullmatch(text))) or announces:
-            made.append(Piece(piece.block, Part.HEAD))
+            made.append(Piece(piece.block, MailPart.HEAD))
         else:
-            made.append(Piece(piece.block, Part.QUOTED) if is_below else piece)
+            made.append(Piece(piece.block, MailPart.QUOTED) if is_below else piece)
     return made
 
 
@@ -146,7 +146,7 @@ def sentences_of(block: DraftBlock) -> frozenset[str]:
 def own_sentences(pieces: Iterable[Piece]) -> Iterator[str]:
     """Yield the sentences that a mail's writer wrote."""
     for piece in pieces:
-        if piece.part is Part.OWN:
+        if piece.part is MailPart.OWN:
             yield from sentences_of(piece.block)
 
 
@@ -158,10 +158,10 @@ def once(pieces: Iterable[Piece], known: set[str]) -> Iterator[DraftBlock]:
     heads: list[DraftBlock] = []
     is_dropped = False
     for block, part in pieces:
-        if part is Part.HEAD:
+        if part is MailPart.HEAD:
             heads = [block] if is_dropped else [*heads, block]
             is_dropped = False
-        elif part is Part.OWN:
+        elif part is MailPart.OWN:
             yield from () if is_dropped else heads
             yield block
             heads, is_dropped = [], False

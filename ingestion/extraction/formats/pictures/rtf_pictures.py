@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from ingestion.extraction.assemble import DraftBlock
-from ingestion.extraction.formats.package_pictures import picture_block
+from ingestion.extraction.formats.pictures.package_pictures import picture_block
 
 _PICTURE = re.compile(rb"\\pict(?![a-z])")
 # The second copy, for older programs, of a picture that has just been written.

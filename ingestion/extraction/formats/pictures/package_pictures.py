@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from urllib.parse import unquote, urlsplit
 
 from ingestion.extraction.assemble import DraftBlock, PastedPicture
-from ingestion.extraction.formats.charts import chart_blocks, diagram_blocks, odf_chart_blocks
+from ingestion.extraction.formats.pictures.charts import chart_blocks, diagram_blocks, odf_chart_blocks
 from ingestion.extraction.formats.zip_container import Element, Package, parse_xml
 
 # English Metric Units, in which Office Open XML measures.

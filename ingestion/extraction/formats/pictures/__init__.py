@@ -1,0 +1,1 @@
+"""Pictures, charts and diagrams in office files."""
