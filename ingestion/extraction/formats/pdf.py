@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from statistics import median
@@ -84,37 +85,8 @@ _OUT_OF_MEMORY = re.compile(r"alloc.* failed")
 def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None, kind: Format = "pdf") -> ExtractedText:
     """Return the text of a PDF, or of a picture, with the box of every line; OCR reads scanned pages."""
     with _open(path, limits) as document:
-        warnings: list[Message] = []
-        if document.is_repaired:
-            warnings.append(Message("The PDF's index was damaged and has been rebuilt; check that no page is missing."))
-        pages: list[PageRows] = []
-        stamps: set[str] = set()
-        search = LigatureSearch()
-        pictured: list[int] = []
-        figures: list[Figure] = []
-        unread: list[int] = []
-        pinned: list[str] = []
-        for number in range(1, document.page_count + 1):
-            try:
-                page = document[number - 1]
-                page = with_drawn_fields(page) if document.is_form_pdf else page
-                pinned += pinned_files(page)
-                rows = _page_rows(page, number, search, stamps)
-                pages.append(rows)
-                if _needs_ocr(page, rows):
-                    pictured.append(number)
-                else:
-                    figures += figures_on(page, rows)
-            except ERRORS as error:
-                _raise_out_of_memory(error)
-                unread.append(number)
-                pages.append(PageRows(number, 0.0, 0.0, ()))
-                warnings.append(
-                    Message("Page {number} is damaged: {error}.", number=number, error=one_line(str(error)))
-                )
-        for number in [page.number for page in pages if not stamps.isdisjoint(_texts(page))]:
-            # They cross no line of this page.
-            pages[number - 1] = _page_rows(document[number - 1], number, search, stamps)
+        read = _read_pages(document)
+        pages, pictured, figures, warnings = read.rows, read.pictured, read.figures, read.warnings
         recognised: list[int] = []
         scrambled = [number for number in pictured if is_scrambled(_texts(pages[number - 1]))]
         if pictured and ocr is not None:
@@ -134,8 +106,8 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None, kin
         warnings += [] if whole else [too_long(limits.max_characters)]
         text, lines, blocks = assemble(drafts)
         title = choose_title((document.metadata or {}).get("title") or "", text, blocks, path) if blocks else ""
-        warnings += [*told(run for page in pages for run in page.struck), *_told_stamps(stamps)]
-        warnings += (*([XFA_FORM] if form else []), *unread_attachments(document, pinned))
+        warnings += [*told(run for page in pages for run in page.struck), *_told_stamps(read.stamps)]
+        warnings += (*([XFA_FORM] if form else []), *unread_attachments(document, read.pinned))
         return ExtractedText(
             text=text,
             pages=document.page_count,
@@ -144,9 +116,54 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None, kin
             media_type=MEDIA_TYPES[kind],
             title=title,
             ocr_pages=tuple(recognised),
-            unread_pages=tuple(sorted({*unread, *missed})),
+            unread_pages=tuple(sorted({*read.unread, *missed})),
             warnings=tuple(warnings),
         )
+
+
+@dataclass(slots=True)
+class _ReadPages:
+    """The pages of a PDF as their text layer has them, and what was met on the way.
+
+    `pictured` are the numbers of pages to be read by OCR, `unread` of damaged ones. `pinned` names files, and `stamps`
+    has the words across pages.
+    """
+
+    rows: list[PageRows] = field(default_factory=list)
+    pictured: list[int] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+    unread: list[int] = field(default_factory=list)
+    pinned: list[str] = field(default_factory=list)
+    stamps: set[str] = field(default_factory=set)
+    warnings: list[Message] = field(default_factory=list)
+
+
+def _read_pages(document: pymupdf.Document) -> _ReadPages:
+    read, search = _ReadPages(), LigatureSearch()
+    if document.is_repaired:
+        told = Message("The PDF's index was damaged and has been rebuilt; check that no page is missing.")
+        read.warnings.append(told)
+    for number in range(1, document.page_count + 1):
+        try:
+            page = document[number - 1]
+            page = with_drawn_fields(page) if document.is_form_pdf else page
+            read.pinned += pinned_files(page)
+            rows = _page_rows(page, number, search, read.stamps)
+            read.rows.append(rows)
+            if _needs_ocr(page, rows):
+                read.pictured.append(number)
+            else:
+                read.figures += figures_on(page, rows)
+        except ERRORS as error:
+            _raise_out_of_memory(error)
+            read.unread.append(number)
+            read.rows.append(PageRows(number, 0.0, 0.0, ()))
+            told = Message("Page {number} is damaged: {error}.", number=number, error=one_line(str(error)))
+            read.warnings.append(told)
+    for number in [page.number for page in read.rows if not read.stamps.isdisjoint(_texts(page))]:
+        # They cross no line of this page.
+        read.rows[number - 1] = _page_rows(document[number - 1], number, search, read.stamps)
+    return read
 
 
 def _told_undrawn(undrawn: Mapping[int, str]) -> list[Message]:

@@ -19,7 +19,7 @@ from ingestion.types.outcome import Refusal
 from rag_engine.messages import Message
 
 # Row and column of a cell from 1.
-CellPlace = tuple[int, int]
+RowColumn = tuple[int, int]
 
 _MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})"')
 _ROW = re.compile(rb'<(?:\w+:)?row\b[^>]{0,200}?\sr="(\d{1,7})"[^>]{0,200}>')
@@ -58,10 +58,10 @@ class SheetMarks:
     `formulas` counts all.
     """
 
-    spans: dict[CellPlace, tuple[int, int]] = field(default_factory=dict)
+    spans: dict[RowColumn, tuple[int, int]] = field(default_factory=dict)
     rows: set[int] = field(default_factory=set)
     columns: set[int] = field(default_factory=set)
-    unsaved: dict[CellPlace, bool] = field(default_factory=dict)
+    unsaved: dict[RowColumn, bool] = field(default_factory=dict)
     formulas: int = 0
 
 
@@ -148,7 +148,7 @@ def told_formulas(formulas: int, computed: int) -> Iterator[Message]:
 
 def compute(
     path: Path, limits: ExtractionLimits, sheets: Mapping[str, SheetMarks]
-) -> Mapping[str, Mapping[CellPlace, str]]:
+) -> Mapping[str, Mapping[RowColumn, str]]:
     """Return what LibreOffice shows for the formulas without a value, by the names of their sheets.
 
     It is empty without LibreOffice, or if that makes nothing of the workbook.
@@ -171,7 +171,7 @@ def compute(
         return {}
 
 
-def _results(sheet: Any, places: Mapping[CellPlace, bool]) -> Collection[tuple[CellPlace, str]]:
+def _results(sheet: Any, places: Mapping[RowColumn, bool]) -> Collection[tuple[RowColumn, str]]:
     """Return the places whose formula was computed, each with the text that is shown."""
     from openpyxl.utils.datetime import from_excel
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.refusals import damaged
-from ingestion.extraction.formats.sheet_marks import CellPlace, SheetMarks, compute, read_marks, told_formulas
+from ingestion.extraction.formats.sheet_marks import RowColumn, SheetMarks, compute, read_marks, told_formulas
 from ingestion.extraction.formats.zip_container import UNPACKING_ERRORS, open_package
 from ingestion.extraction.number_format import GENERAL, format_value, general
 from ingestion.extraction.runs import Look, Run, left_out, standing
@@ -84,7 +84,7 @@ def _rich_text() -> Iterator[None]:
 
 
 def _rows(
-    sheet: Any, marks: SheetMarks, computed: Mapping[CellPlace, str], *, hidden: bool
+    sheet: Any, marks: SheetMarks, computed: Mapping[RowColumn, str], *, hidden: bool
 ) -> Iterator[list[GridCell]]:
     """Yield the rows with the merged cells, each once and not in the places that it covers."""
     spans, styles = marks.spans, _Styles(sheet.parent)
