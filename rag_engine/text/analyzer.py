@@ -188,7 +188,7 @@ def _prepare(text: str) -> str:
 
 def _unraised(raised: re.Match[str]) -> str:
     """Return how a raised number is indexed: behind a circumflex, or not at all as the mark of a note."""
-    before = raised.string[max(0, raised.start() - 3) : raised.start()]
+    before = unicodedata.normalize("NFC", raised.string[max(0, raised.start() - 9) : raised.start()])
     number = raised[0].translate(_DIGITS)
     if before[-1:].isdecimal():
         return f"^{number}"
