@@ -99,7 +99,7 @@ class _LawReader:
         return [*self._page.blocks, *self._page.notes, *self._former_wordings()]
 
     def _former_wordings(self) -> Iterator[DraftBlock]:
-        """Yield the wordings that stand no longer, or not yet, as notes below a heading of their own."""
+        """Yield the wordings that stand no longer, as notes below a heading."""
         heading, called = _FORMER.get(self._language, _FORMER["en"])
         if self._former:
             yield paragraph(heading, kind="heading")
