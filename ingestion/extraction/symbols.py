@@ -55,5 +55,11 @@ def in_unicode(text: str, font: str) -> str:
 
 
 @lru_cache(maxsize=1000)
+def is_symbol_font(font: str) -> bool:
+    """Return whether a font has characters that are not those of Unicode."""
+    return _signs(font) is not None
+
+
+@lru_cache(maxsize=1000)
 def _signs(font: str) -> Mapping[int, str] | None:
     return _FONTS.get(_ADDED.sub("", font).casefold())

@@ -47,7 +47,7 @@ from ingestion.extraction.layout.text_rows import PageRows, PrintedLine, is_rais
 from ingestion.extraction.layout.title import choose_title
 from ingestion.extraction.layout.watermarks import StampedLine, watermarks
 from ingestion.extraction.runs import Look, Run, standing, told
-from ingestion.extraction.symbols import in_unicode
+from ingestion.extraction.symbols import in_unicode, is_symbol_font
 from ingestion.extraction.table_text import with_caption_units
 from ingestion.file_reading import ExtractionLimits, OcrEngine, OcrLine, Picture
 from ingestion.types.outcome import Refusal
@@ -245,10 +245,16 @@ def _page_rows(page: pymupdf.Page, number: int, search: LigatureSearch, stamps: 
     words = [
         placed_word(misspelled.get(text := _with_raised(word, raised), text), box)
         for word, box in _words_in(frames, content, turn)
-        if not any(pymupdf.Point((word[0] + word[2]) / 2, (word[1] + word[3]) / 2) in pymupdf.Rect(one) for one in gone)
+        if not _is_within(word, gone)
     ]
     rows = rows_with_tables(lines, frames, words, bold, number)
     return PageRows(number, width, height, rows, unseen=unseen, struck=runs)
+
+
+def _is_within(word: Sequence[Any], boxes: Collection[Sequence[float]]) -> bool:
+    """Return whether the middle of a word is in one of the boxes."""
+    x, y = (word[0] + word[2]) / 2, (word[1] + word[3]) / 2
+    return any(x0 <= x < x1 and y0 <= y < y1 for x0, y0, x1, y1 in boxes)
 
 
 def _standing_lines(
@@ -259,7 +265,8 @@ def _standing_lines(
         for line in block.get("lines", ()):
             if spans := [span for span in line["spans"] if span["bbox"] not in gone]:
                 for span in spans:
-                    span["text"] = in_unicode(span["text"], span["font"])
+                    if is_symbol_font(span["font"]):
+                        span["text"] = in_unicode(span["text"], span["font"])
                 yield index, line["bbox"], spans
 
 
@@ -280,9 +287,11 @@ def _content(page: pymupdf.Page) -> tuple[pymupdf.TextPage, list[dict[str, Any]]
 def _part_spaced_words(content: pymupdf.TextPage, blocks: Sequence[dict[str, Any]]) -> None:
     """Write the gaps between words whose letters stand apart into the first span of their line."""
     lines = [line for block in blocks for line in block.get("lines", ())]
-    spaced = [place for place, line in enumerate(lines) if SPACED.search(_text_of(line))]
-    if not spaced:
+    texts = list(map(_text_of, lines))
+    # Once a page, since few have such words.
+    if not SPACED.search("\n".join(texts)):
         return
+    spaced = [place for place, text in enumerate(texts) if SPACED.search(text)]
     raw = [line for block in content.extractRAWDICT()["blocks"] for line in block.get("lines", ())]
     for place in spaced:
         spans = raw[place]["spans"]
