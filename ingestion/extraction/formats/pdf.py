@@ -395,8 +395,11 @@ def _turned(bbox: Sequence[float], turn: pymupdf.Matrix | None) -> Box:
 def _spelled(spans: list[dict[str, Any]]) -> str:
     """Return the text of a line, with the large letter of its first word before that."""
     marked = _begins_with_mark(spans[0], spans[1])
-    shown = ((span, span["flags"] & _RAISED or (marked and span is spans[0])) for span in spans)
-    text = standing(Run(span["text"], Look.RAISED if high else Look.PLAIN) for span, high in shown)
+    if marked or any(span["flags"] & _RAISED for span in spans):
+        shown = ((span, span["flags"] & _RAISED or (marked and span is spans[0])) for span in spans)
+        text = standing(Run(span["text"], Look.RAISED if high else Look.PLAIN) for span, high in shown)
+    else:
+        text = "".join(span["text"] for span in spans)
     raised = len(spans) > 1 and is_raised(spans[0]["text"], spans[0]["size"], spans[1]["size"])
     return spans[0]["text"].strip() + text[len(spans[0]["text"]) :].lstrip() if raised else text
 
