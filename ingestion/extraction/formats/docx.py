@@ -20,7 +20,7 @@ from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.pictures.package_pictures import Finder, drawings_in
 from ingestion.extraction.formats.zip_container import Element, Package, open_package, whole_number
 from ingestion.extraction.formulas import formula
-from ingestion.extraction.layout.numerals import letters, roman
+from ingestion.extraction.layout.numerals import COUNTED
 from ingestion.extraction.runs import Look, Run, left_out, note_mark, standing
 from ingestion.extraction.symbols import in_unicode
 from ingestion.extraction.table_grid import GridCell, table_of
@@ -55,12 +55,12 @@ Styles = dict[str, dict[str, str]]
 _MOST_COLUMNS = 63
 
 _FORMATS: dict[str, Callable[[int], str]] = {
-    "decimal": str,
+    "decimal": COUNTED["1"],
     "decimalZero": lambda number: f"{number:02d}",
-    "lowerLetter": letters,
-    "upperLetter": lambda number: letters(number).upper(),
-    "lowerRoman": roman,
-    "upperRoman": lambda number: roman(number).upper(),
+    "lowerLetter": COUNTED["a"],
+    "upperLetter": COUNTED["A"],
+    "lowerRoman": COUNTED["i"],
+    "upperRoman": COUNTED["I"],
 }
 
 

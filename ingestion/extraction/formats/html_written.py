@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import TypeAlias
 
 from lxml import html
 
-from ingestion.extraction.layout.numerals import letters, roman
+from ingestion.extraction.layout.numerals import COUNTED
 
 Element: TypeAlias = html.HtmlElement
 
 _STYLE = re.compile(r"list-style(?:-type)?\s*:\s*(?:[\w-]+\s+)?(none|[a-z-]+)", re.IGNORECASE)
-_WRITERS: dict[str, Callable[[int], str]] = {
-    "1": str,
-    "decimal": str,
-    "a": letters,
-    "lower-alpha": letters,
-    "lower-latin": letters,
-    "A": lambda number: letters(number).upper(),
-    "upper-alpha": lambda number: letters(number).upper(),
-    "upper-latin": lambda number: letters(number).upper(),
-    "i": roman,
-    "lower-roman": roman,
-    "I": lambda number: roman(number).upper(),
-    "upper-roman": lambda number: roman(number).upper(),
+# Names of style sheets.
+_WRITERS = COUNTED | {
+    "decimal": COUNTED["1"],
+    "lower-alpha": COUNTED["a"],
+    "lower-latin": COUNTED["a"],
+    "upper-alpha": COUNTED["A"],
+    "upper-latin": COUNTED["A"],
+    "lower-roman": COUNTED["i"],
+    "upper-roman": COUNTED["I"],
 }
 _WHOLE = re.compile(r"\s*-?\d{1,6}\s*")
 # Quotation marks by language; English ones for others.

@@ -13,7 +13,7 @@ from ingestion.extraction.formats.pictures.package_pictures import odf_pictures
 from ingestion.extraction.formats.refusals import damaged, locked
 from ingestion.extraction.formats.zip_container import Element, open_package, parse_xml, whole_number
 from ingestion.extraction.formulas import formula
-from ingestion.extraction.layout.numerals import letters, roman
+from ingestion.extraction.layout.numerals import COUNTED
 from ingestion.extraction.runs import Look, Run, left_out, note_mark, standing
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
@@ -39,13 +39,6 @@ _FAMILIES = {f"{_TEXT}span": "text", f"{_TEXT}p": "paragraph", f"{_TEXT}h": "par
 _MOST_STYLES = 20
 _DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 _HREF = "{http://www.w3.org/1999/xlink}href"
-_WRITERS: dict[str, Callable[[int], str]] = {
-    "1": str,
-    "a": letters,
-    "A": lambda number: letters(number).upper(),
-    "i": roman,
-    "I": lambda number: roman(number).upper(),
-}
 # Elements with all of the pictures within them.
 _PICTURED = (f"{_TEXT}p", f"{_TEXT}h", f"{_TABLE}table", "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}frame")
 # The look of each style, by family and name.
@@ -129,7 +122,7 @@ def _levels(style: Element) -> dict[int, _ListLevel]:
     for level in style:
         format_ = level.get(f"{_STYLE}num-format", "")
         levels[whole_number(level.get(f"{_TEXT}level"), 1)] = _ListLevel(
-            _WRITERS.get(format_) if "bullet" not in level.tag else None,
+            COUNTED.get(format_) if "bullet" not in level.tag else None,
             level.get(f"{_STYLE}num-prefix", ""),
             level.get(f"{_STYLE}num-suffix", ""),
             whole_number(level.get(f"{_TEXT}start-value"), 1),

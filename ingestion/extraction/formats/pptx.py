@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from ingestion.extraction.formats.pictures.package_pictures import EMU_A_POINT, 
 from ingestion.extraction.formats.refusals import damaged
 from ingestion.extraction.formats.zip_container import UNPACKING_ERRORS, open_package, parse_xml, whole_number
 from ingestion.extraction.formulas import formula
-from ingestion.extraction.layout.numerals import letters, roman
+from ingestion.extraction.layout.numerals import COUNTED
 from ingestion.extraction.layout.slide_order import reading_order
 from ingestion.extraction.runs import Look, Run, left_out, standing
 from ingestion.extraction.symbols import in_unicode
@@ -35,7 +35,7 @@ _SLIDE = 720.0, 540.0
 
 # How a paragraph is numbered: "arabicPeriod", "alphaUcParenBoth".
 _COUNTED = re.compile(r"(arabic|alpha|roman)(Lc|Uc)?(Period|ParenR|ParenBoth|Plain)$")
-_WRITERS: dict[str, Callable[[int], str]] = {"arabic": str, "alpha": letters, "roman": roman}
+_WRITERS = {"arabic": COUNTED["1"], "alpha": COUNTED["a"], "roman": COUNTED["i"]}
 _AROUND_NUMBER = {"Period": ("", "."), "ParenR": ("", ")"), "ParenBoth": ("(", ")")}
 
 

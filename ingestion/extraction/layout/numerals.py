@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 _ROMAN = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
     (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
@@ -28,3 +30,13 @@ def letters(number: int) -> str:
     """Return a positive number as word processors letter their lists: a ... z, aa, bb ... zz, aaa."""
     repeats, place = divmod(number - 1, 26)
     return chr(ord("a") + place) * (repeats + 1)
+
+
+# How programs number the items of a list, by the number of the first as HTML and OpenDocument name it.
+COUNTED: dict[str, Callable[[int], str]] = {
+    "1": str,
+    "a": letters,
+    "A": lambda number: letters(number).upper(),
+    "i": roman,
+    "I": lambda number: roman(number).upper(),
+}

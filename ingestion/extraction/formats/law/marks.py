@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from ingestion.extraction.formats.law.schemes import Scheme, local_name
 from ingestion.extraction.formats.zip_container import Element, whole_number
-from ingestion.extraction.layout.numerals import letters, roman
+from ingestion.extraction.layout.numerals import COUNTED
 
 _QUOTES = {"double": "“”", "single": "‘’", "none": ""}
-_NUMBERED: dict[str, Callable[[int], str]] = {
-    "alpha": letters,
-    "a": letters,
-    "alphaupper": lambda number: letters(number).upper(),
-    "A": lambda number: letters(number).upper(),
-    "roman": roman,
-    "i": roman,
-    "romanupper": lambda number: roman(number).upper(),
-    "I": lambda number: roman(number).upper(),
+_NUMBERED = COUNTED | {
+    "alpha": COUNTED["a"],
+    "alphaupper": COUNTED["A"],
+    "roman": COUNTED["i"],
+    "romanupper": COUNTED["I"],
 }
 _DECORATIONS = {"parens": "({})", "parenRight": "{})", "brackets": "[{}]", "none": "{}"}
 _CODE = re.compile(r"[0-9A-Fa-f]{4}")
