@@ -8,6 +8,7 @@ from enum import Flag, auto
 from typing import NamedTuple
 
 from rag_engine.messages import Message
+from rag_engine.text.raised import TO_RAISED
 
 
 class Look(Flag):
@@ -33,7 +34,7 @@ class Run(NamedTuple):
 
 
 _OUT = Look.STRUCK | Look.HIDDEN
-_HIGH = str.maketrans("0123456789+-−=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾")
+_HIGH = TO_RAISED | str.maketrans("+-−=()", "⁺⁻⁻⁼⁽⁾")
 _LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 # Digits with the signs of a power and of note marks; words are raised for their look alone.
 _FIGURE = re.compile(r"[\s(),*+−–-]{0,4}\d[\d\s(),*+=−–-]{0,11}")

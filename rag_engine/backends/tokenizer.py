@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from sentencepiece import SentencePieceNormalizer, SentencePieceProcessor
 
+from rag_engine.text.raised import RAISED
 from rag_engine.text.sentences import Span
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
 
 _FILE = "tokenizer.json"
-_UNREAD = re.compile("(?<=[\\d⁰¹²³⁴-⁹])[¹²³⁴-⁹]|\u00ad")
+_UNREAD = re.compile(rf"(?<=[\d{RAISED}])[{RAISED[1:]}]|\u00ad")
 # Raised digits become digits in brackets; a soft hyphen becomes a control, which is not read.
-_SPELLINGS = str.maketrans("¹²³⁴⁵⁶⁷⁸⁹\u00ad", "⑴⑵⑶⑷⑸⑹⑺⑻⑼\x01")
+_SPELLINGS = str.maketrans(f"{RAISED[1:]}\u00ad", "⑴⑵⑶⑷⑸⑹⑺⑻⑼\x01")
 _PIECES = "sentencepiece.model"
 
 _tokenizers: dict[str, Tokenizer] = {}

@@ -12,6 +12,7 @@ from itertools import chain
 import Stemmer
 
 from rag_engine.text.folding import fold
+from rag_engine.text.raised import FROM_RAISED, RAISED
 from rag_engine.text.stop_words import stopwords
 
 # ISO 639-1 codes of the Snowball stemmers in PyStemmer.
@@ -43,14 +44,13 @@ _CITED = re.compile(
 )
 # A raised number is a power or the number of an inserted article after a digit, a power after a unit, and else the mark
 # of a note.
-_RAISED = re.compile("[⁰¹²³⁴-⁹]+")
-_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_RAISED = re.compile(f"[{RAISED}]+")
 _BEFORE_POWER = re.compile(r"(?<![^\W_])[µμcdhkmn]?[gms]$|(?<![^\W_])(?:ft|in|yd|mi|ha)$")
 _POWER = re.compile(r"(?<=\d)\^\d+")
 _PART = re.compile(_LETTERS)
 _DIGIT = re.compile(r"\d")
 # Raised numbers, or a letter with the signs above or below it, which compatibility form may make one character.
-_PREPARED = re.compile(rf"[⁰¹²³⁴-⁹]+|.[{_MARKS}]*", re.DOTALL)
+_PREPARED = re.compile(rf"[{RAISED}]+|.[{_MARKS}]*", re.DOTALL)
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _NAME_AND_NUMBER = re.compile(r"([^\W\d_]{3,})(\d+)")
@@ -189,7 +189,7 @@ def _prepare(text: str) -> str:
 def _unraised(raised: re.Match[str]) -> str:
     """Return how a raised number is indexed: behind a circumflex, or not at all as the mark of a note."""
     before = unicodedata.normalize("NFC", raised.string[max(0, raised.start() - 9) : raised.start()])
-    number = raised[0].translate(_DIGITS)
+    number = raised[0].translate(FROM_RAISED)
     if before[-1:].isdecimal():
         return f"^{number}"
     return number if _BEFORE_POWER.search(before) else ""

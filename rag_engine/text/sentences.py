@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from rag_engine.text.raised import RAISED
 from rag_engine.text.tables import read_table
 
 Span = tuple[int, int]
@@ -47,7 +48,8 @@ _ITEM = re.compile(
 # Tried only where a run of dots begins, and once: a page of nothing but dots must not take minutes.
 _LEADER = re.compile(r"(?<!\.)(?<!\.[ ])(?:\.[ ]?){4,}+[ ]*+(?:\d{1,4}|[ivxlc]{1,7})$")
 _LABEL = re.compile(
-    r"[^\w§]*(?:(?P<noun>[^\W\d]+)\.?\s+|§\s*)?\(?(?:\d{1,4}(?:\.\d{1,3})*(?:-?[A-Z])?[ºª°⁰¹²³⁴-⁹]*|[IVXLC]{1,6}|[A-Za-z])\)?"
+    r"[^\w§]*(?:(?P<noun>[^\W\d]+)\.?\s+|§\s*)?\(?(?:\d{1,4}(?:\.\d{1,3})*(?:-?[A-Z])?[ºª°"
+    rf"{RAISED}]*|[IVXLC]{{1,6}}|[A-Za-z])\)?"
 )
 _ROMAN = re.compile(r"[IVXLC]+")
 _LETTERS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")

@@ -14,6 +14,7 @@ from ingestion.extraction.layout.paragraphs import ends_sentence
 from ingestion.extraction.layout.text_rows import LABEL, PageRows, TextRow, is_upright
 from ingestion.extraction.table_grid import continued
 from ingestion.extraction.table_text import table_lines
+from rag_engine.text.raised import RAISED
 
 # Lines of a column of three have some forty characters.
 _FULL_LINE = 30
@@ -30,7 +31,7 @@ _NO_KEYS: frozenset[Key] = frozenset()
 _NUMBER = re.compile(r"(?<!\d)\d{1,9}(?!\d)|(?<!\w)[ivxlc]+(?!\w)")
 _ROMAN = {roman(number): number for number in range(1, 400)}
 # The mark of a note at its beginning: ¹, (¹), [1].
-_MARK = re.compile(r"[⁽(]?([⁰¹²³⁴-⁹]{1,3}|\[\d{1,3}\])")
+_MARK = re.compile(rf"[⁽(]?([{RAISED}]{{1,3}}|\[\d{{1,3}}\])")
 # Nothing but numbers and what page numbers are parted or framed with: "- 12 -", "2-14", "3 / 5"; but not "§ 3", "3.".
 _BARE = re.compile(r"[\d\s/|()\[\]<>–—-]+|[ivxlc]+")
 
@@ -101,7 +102,7 @@ def _with_notes(texts: Sequence[DraftBlock], notes: Sequence[DraftBlock]) -> tup
 
 def _has_mark(block: DraftBlock, mark: str) -> bool:
     text = "\n".join(line.text for line in block.lines)
-    return re.search(rf"(?<![⁰¹²³⁴-⁹]){re.escape(mark)}(?![⁰¹²³⁴-⁹])", text) is not None
+    return re.search(rf"(?<![{RAISED}]){re.escape(mark)}(?![{RAISED}])", text) is not None
 
 
 def _with_header_of(table: DraftBlock, following: DraftBlock) -> DraftBlock:

@@ -12,6 +12,7 @@ from ingestion.extraction.layout.hyphenation import join_lines
 from ingestion.extraction.layout.text_rows import LABEL, PageRows, TextRow
 from ingestion.extraction.table_grid import GridCell, TableGrid, around, table_of, without_leader
 from ingestion.extraction.table_text import table_block
+from rag_engine.text.raised import RAISED
 from rag_engine.types.document import BlockKind, Box
 
 # No sentence ends in more quotation marks, brackets and note numbers than this.
@@ -19,7 +20,7 @@ _LONGEST_END = 12
 _BULLET = re.compile(r"[•▪●○■□◦‣]\s")
 _SENTENCE_END = re.compile(r"[.:;!?…][\"'”’»)\]]*\d{0,3}$")
 _NOTE_MARK = re.compile(r"(?:\d{1,3}|[*†‡§]|[a-z](?=\s))")
-_RAISED_MARK = re.compile(r"[⁽(]?[⁰¹²³⁴-⁹]")
+_RAISED_MARK = re.compile(f"[⁽(]?[{RAISED}]")
 # Sizes of notes, as shares of the text's; one whose mark is raised may be nearly as large.
 _NOTE_SIZE, _MARKED_SIZE = 0.87, 0.97
 # "2.1 Scope", "§ 3", "Art. 4": what lists of contents and statutes number their lines with.

@@ -7,13 +7,14 @@ from functools import cache
 from typing import Literal
 
 from rag_engine.chunking.section.rules import lower, rules_of
+from rag_engine.text.raised import RAISED
 from rag_engine.text.tables import read_table
 from rag_engine.types.passage import Source
 
 NoteKind = Literal["", "note", "former"]
 
 # ¹ | ⁽¹⁾ | (¹) | [1] | [F1] of editors | [*] of those who give none
-_MARK = re.compile(r"[⁽(]?[⁰¹²³⁴-⁹]{1,3}[⁾)]?\s?(?=\S)|\[(?:[A-Z]?\d{1,3}|\*)\]\s?(?=\S)")
+_MARK = re.compile(rf"[⁽(]?[{RAISED}]{{1,3}}[⁾)]?\s?(?=\S)|\[(?:[A-Z]?\d{{1,3}}|\*)\]\s?(?=\S)")
 _QUOTED = re.compile(r"[«“„\"]")
 
 

@@ -10,6 +10,7 @@ from statistics import median
 
 from rag_engine.chunking.section.headings import LONGEST_HEADING, HeadingLine, Mark, is_marginal_title, is_title_line
 from rag_engine.chunking.section.rules import Rules, number_key
+from rag_engine.text.raised import RAISED
 
 _LETTERED = re.compile(r"[A-ZÇĞİÖŞÜ][).]\s")
 # Below the levels with a noun come headings without a number, then A), I., 1.
@@ -333,7 +334,7 @@ def _without_note_marks(sections: Iterable[Section]) -> Iterator[Section]:
     """Yield the sections: Article 5¹ is an inserted article after an Article 5, and else one with a note."""
     read: set[tuple[str, str]] = set()
     for section in sections:
-        plain = section.section.rstrip("⁰¹²³⁴⁵⁶⁷⁸⁹")
+        plain = section.section.rstrip(RAISED)
         known = plain == section.section or (section.act, plain) in read
         read.add((section.act, plain))
         yield section if known else replace(section, section=plain)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
+from rag_engine.text.raised import RAISED, TO_RAISED
 from rag_engine.text.tables import read_table
 
 ROMAN = r"(?=[IVXLC])(?:C{0,3})(?:X[CL]|L?X{0,3})(?:I[XV]|V?I{0,3})"
@@ -16,7 +17,7 @@ _LATIN = r"bis|ter|quater|quinquies|sexies|septies|octies|novies|decies"
 # 5, 5º, 12A, 12a, 55-A, 239AA, 117-bis, 21¹, 4.1.2, L. 110-1, II, VIIIa; never the start of a longer word or of 5(2).
 NUMBER = (
     rf"(?:[LRDA]\.?\s?)?\d{{1,4}}(?:[.‑-]\d{{1,4}}(?!\d))*(?:\s?\.?[º°ª])?"
-    rf"(?:\s?-?(?:{_LATIN})\b(?!\s+\d)|[‑-]?[A-Za-z]{{1,2}}(?!\w)|[⁰¹²³⁴-⁹]{{1,3}}|\^\d{{1,2}})?(?!\w)"
+    rf"(?:\s?-?(?:{_LATIN})\b(?!\s+\d)|[‑-]?[A-Za-z]{{1,2}}(?!\w)|[{RAISED}]{{1,3}}|\^\d{{1,2}})?(?!\w)"
     rf"|{ROMAN}(?:[a-z]|\s[a-z](?=\.))?(?!\w)"
 )
 ANNEX_NUMBER = rf"{NUMBER}|[A-Z]{{1,2}}(?!\w)"
@@ -40,7 +41,6 @@ _NUMBER_FIRST = re.compile(rf"(\d+\w?){_TURKISH_CASE}\.?\s+([^\W\d_]+)")
 _SYMBOL = re.compile(r"\d+/[\w./-]+")
 # The number of an inserted article as it is typed: 21^1.
 _TYPED_RAISED = re.compile(r"(?<=\d)\^(\d{1,2})")
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +234,7 @@ def normal_label(label: str) -> str:
     ('article 9', 'article 9')
     """
     plain = " ".join(unicodedata.normalize("NFC", label).replace("\u2011", "-").split())
-    plain = _TYPED_RAISED.sub(lambda found: found[1].translate(_RAISED), plain)
+    plain = _TYPED_RAISED.sub(lambda found: found[1].translate(TO_RAISED), plain)
     folded = _ORDINAL_SIGN.sub("", lower(plain)).strip(" .:–—-").removeprefix("the ")
     if folded in section_words().preambles:
         return "preamble"
