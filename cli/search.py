@@ -18,8 +18,9 @@ from cli.terminal import end_as_json, engine_of, errors_end, out, say, warn
 if TYPE_CHECKING:
     from rag_engine.engine import Engine
     from rag_engine.passage_search.find import FoundPassages
-    from rag_engine.passage_search.passage_query import PassageQuery
+    from rag_engine.passage_search.passage_query import PassageQuery, SortOrder
     from rag_engine.passage_search.passages import MarkedPassage
+    from rag_engine.passage_search.struck import StruckMatch
 
 app = typer.Typer()
 Sort = Annotated[
@@ -31,17 +32,21 @@ Export = Annotated[
 WordsOnly = Annotated[
     bool, typer.Option("--words-only", help="With --sort or --export: leave out what is only near in meaning.")
 ]
+Struck = Annotated[
+    bool, typer.Option("--struck", help="List all passages, and words that documents show struck out: not in force.")
+]
 SHOWN = 10
 _BLANKS = re.compile(r"\s+")
 
 
 @app.command()
-def search(
+def search(  # noqa: PLR0913, PLR0917 - an argument for each option
     words: Annotated[str, typer.Argument(help="A question or key words; “several words” in quotes are a phrase.")],
     filters: Filters = None,
     sort: Sort = "",
     export: Export = None,
     words_only: WordsOnly = False,
+    struck: Struck = False,
     top_k: TopK = None,
     profile: Recipe = "",
     mmr: Mmr = None,
@@ -49,8 +54,8 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Show passages on a question with every score; with --sort or --export, all that hold the words."""
-    if sort or export or words_only:
-        listing = Listing(words, tuple(filters or ()), sort, words_only, top_k or SHOWN, export, as_json)
+    if sort or export or words_only or struck:
+        listing = Listing(words, tuple(filters or ()), sort, words_only, struck, top_k or SHOWN, export, as_json)
         with errors_end(as_json):
             listing.check()
         with engine_of(workspace, as_json, profile=profile, mmr=mmr) as engine:
@@ -82,6 +87,7 @@ class Listing:
     filters: tuple[str, ...]
     sort: str
     words_only: bool
+    struck: bool
     shown: int
     export: Path | None
     as_json: bool
@@ -105,7 +111,8 @@ class Listing:
         words, wanted = " ".join(self.words.split()), parse_filters(self.filters)
         if not words and not wanted:
             raise InputError("There is nothing to search for.", help="Give words, or a filter to list its documents.")
-        return PassageQuery(words, wanted, "date" if self.sort == "date" else "relevance", self.words_only)
+        order: SortOrder = "date" if self.sort == "date" else "relevance"
+        return PassageQuery(words, wanted, order, self.words_only, self.struck)
 
 
 def list_passages(engine: Engine, listing: Listing) -> None:
@@ -134,6 +141,8 @@ def list_passages(engine: Engine, listing: Listing) -> None:
         say(f"Wrote {listing.export}: {len(found):,} passages.")
     else:
         _print(passages, by_words=bool(found.query.words))
+    for match in found.struck:
+        _print_struck(match)
     warn(found.warnings)
 
 
@@ -161,3 +170,15 @@ def _print(passages: Sequence[MarkedPassage], *, by_words: bool) -> None:
         for piece, marked, _ in passage.excerpt(400):
             shown.append(_BLANKS.sub(" ", piece), style="bold" if marked else "")
         out.print(shown)
+
+
+def _print_struck(match: StruckMatch) -> None:
+    from rag_engine.text.file_kinds import pages_text
+
+    document = match.document
+    known = filter(None, (document.metadata.title, pages_text(document.file, [match.struck.page])))
+    out.print(f"\n-  {', '.join(known)}", style="bold", markup=False)
+    out.print(f"   {document.file}  words in brackets are struck out, not in force", style="dim", markup=False)
+    around = [_BLANKS.sub(" ", one).strip() for one in (match.before[-200:], match.after[:200])]
+    # In brackets, since not every terminal strikes words out.
+    out.print(f"   {around[0]} [{match.struck.text}] {around[1]}", markup=False)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ingestion.extraction.layout.letter_spacing import SPACED, with_joined_letters
-from ingestion.extraction.runs import Run, left_out, standing
+from ingestion.extraction.runs import Look, Run, left_out, offset_after, standing
 from ingestion.extraction.table_grid import TableGrid
 from rag_engine.messages import Message
-from rag_engine.types.document import Block, BlockKind, Box, Line
+from rag_engine.types.document import Block, BlockKind, Box, Line, StruckText
 
 Joint = Literal[" ", "", "\n", "\n\n"]
 
@@ -144,22 +144,33 @@ def unread_files(names: Sequence[str]) -> tuple[Message, ...]:
     return (Message("Attached files, which were not read: {names}.", names=named),)
 
 
-def assemble(drafts: Iterable[DraftBlock]) -> tuple[str, tuple[Line, ...], tuple[Block, ...]]:
-    """Return the text with its lines and blocks; text[line.start:line.end] is the text of a line.
+class Assembled(NamedTuple):
+    """A text with its lines and blocks, and with what is struck out of it."""
+
+    text: str
+    lines: tuple[Line, ...]
+    blocks: tuple[Block, ...]
+    struck: tuple[StruckText, ...]
+
+
+def assemble(drafts: Iterable[DraftBlock]) -> Assembled:
+    """Return the text of blocks; text[line.start:line.end] is the text of a line.
 
     Blocks are joined by a blank line; lines and blocks without a visible character vanish.
 
-    >>> text, lines, _ = assemble([paragraph("Article 1", kind="heading"), paragraph("Mayors  warn the public.")])
+    >>> text, lines, *_ = assemble([paragraph("Article 1", kind="heading"), paragraph("Mayors  warn the public.")])
     >>> [text[line.start : line.end] for line in lines]
     ['Article 1', 'Mayors warn the public.']
     """
     parts: list[str] = []
     lines: list[Line] = []
     blocks: list[Block] = []
+    struck: list[StruckText] = []
     position = 0
     for draft in drafts:
         separator = "\n\n" if blocks else ""
         start = None
+        first = len(parts)
         for line in draft.lines:
             text = one_line(line.text)
             if not text:
@@ -173,4 +184,14 @@ def assemble(drafts: Iterable[DraftBlock]) -> tuple[str, tuple[Line, ...], tuple
         if start is not None:
             rows = draft.grid.texts() if draft.grid is not None else ()
             blocks.append(Block(start, position, draft.page, draft.kind, draft.font_size, rows))
-    return "".join(parts), tuple(lines), tuple(blocks)
+        if draft.left_out:
+            # Behind the blank line before the block, which is the first of its parts.
+            struck += _struck(draft, "".join(parts[first + 1 :]), position if start is None else start)
+    return Assembled("".join(parts), tuple(lines), tuple(blocks), tuple(struck))
+
+
+def _struck(draft: DraftBlock, text: str, start: int) -> Iterator[StruckText]:
+    """Yield the struck words of a block whose text begins at `start`."""
+    for run in draft.left_out:
+        if run.look & Look.STRUCK:
+            yield StruckText(start + offset_after(text, run.after), draft.page, one_line(run.text))

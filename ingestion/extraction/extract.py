@@ -56,7 +56,7 @@ _MAILS = ("eml", "mbox", "msg")
 # Bytes; a larger one is not read to its end, and therefore damaged.
 _LARGEST_PICTURE = 100_000_000
 # Raised when the same file comes to be read or described in another way, so that it is read again.
-EXTRACTION_VERSION = "11"
+EXTRACTION_VERSION = "12"
 
 
 def extract(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> ExtractedText:
@@ -109,7 +109,7 @@ def _read(
     draft = _draft(path, found, limits, None if is_attached else partial(_attached, limits=limits, ocr=ocr))
     draft = _with_pictures(path, found, draft, ocr)
     drafts, whole = within(with_caption_units(draft.blocks), limits.max_characters)
-    text, lines, blocks = assemble(drafts)
+    text, lines, blocks, struck = assemble(drafts)
     # A law and a letter say what they are called.
     stated = one_line(draft.title) if found in (*_MAILS, "xml") and blocks else ""
     title = stated or (choose_title(draft.title, text, blocks, path) if blocks and found not in _MAILS else "")
@@ -125,6 +125,7 @@ def _read(
         ocr_pages=draft.ocr_pages,
         unread_pages=draft.unread_pages,
         warnings=warnings,
+        struck=struck,
     )
 
 

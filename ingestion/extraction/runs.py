@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
 from enum import Flag, auto
 from typing import NamedTuple
@@ -22,10 +23,14 @@ class Look(Flag):
 
 
 class Run(NamedTuple):
-    """Characters that a format writes alike."""
+    """Characters that a format writes alike.
+
+    One that is left out comes `after` so many letters of what stands in its block.
+    """
 
     text: str
     look: Look = Look.PLAIN
+    after: int = 0
 
     @property
     def stands(self) -> bool:
@@ -34,6 +39,8 @@ class Run(NamedTuple):
 
 
 _OUT = Look.STRUCK | Look.HIDDEN
+# Letters before what is left out of a cell: all of its table.
+AT_END = sys.maxsize
 _HIGH = TO_RAISED | str.maketrans("+-−=()", "⁺⁻⁻⁼⁽⁾")
 _LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 # Digits with the signs of a power and of note marks; words are raised for their look alone.
@@ -51,7 +58,7 @@ def standing(runs: Iterable[Run]) -> str:
     """
     parts: list[str] = []
     last = ""
-    for text, look in runs:
+    for text, look, _ in runs:
         if text and not look & _OUT:
             last = _shifted(text, look, last) if look else text
             parts.append(last)
@@ -74,8 +81,41 @@ def note_mark(number: str) -> Run:
 
 
 def left_out(runs: Iterable[Run]) -> tuple[Run, ...]:
-    """Return the runs with words that do not stand."""
-    return tuple(run for run in runs if not run.stands and run.text.strip())
+    """Return the runs with words that do not stand, each with the number of letters that stand before it.
+
+    Those between the same letters are one if they look alike.
+    """
+    listed = list(runs)
+    if all(run.stands for run in listed):
+        return ()
+    found: list[Run] = []
+    after = 0
+    for run in listed:
+        if run.stands:
+            after += letters(run.text)
+        elif found and (found[-1].look, found[-1].after) == (run.look, after):
+            found[-1] = run._replace(text=f"{found[-1].text}{run.text}", after=after)
+        else:
+            found.append(run._replace(after=after))
+    return tuple(run for run in found if run.text.strip())
+
+
+def letters(text: str) -> int:
+    """Return the number of characters that are no blanks, which lines and tables leave as they are."""
+    return sum(map(len, text.split()))
+
+
+def offset_after(text: str, count: int) -> int:
+    """Return the offset in a text after so many characters that are no blanks.
+
+    >>> offset_after("every two years", 5)
+    5
+    """
+    for match in re.finditer(r"\S+", text):
+        if count <= len(match[0]):
+            return match.start() + count if count else 0
+        count -= len(match[0])
+    return len(text)
 
 
 def told(runs: Iterable[Run]) -> tuple[Message, ...]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import compress, groupby, pairwise
 
 from ingestion.extraction.assemble import DraftBlock, paragraph
+from ingestion.extraction.runs import AT_END
 from ingestion.extraction.table_grid import (
     GridCell,
     GridRow,
@@ -68,7 +69,7 @@ def sheet_blocks(rows: Sequence[Sequence[GridCell]], page: int = 1, *, named: bo
 
     With `named`, the first row names the columns of the first table also where it holds words alone.
     """
-    left_out = tuple(run for row in rows for cell in row for run in cell.left_out)
+    left_out = tuple(run._replace(after=AT_END) for row in rows for cell in row for run in cell.left_out)
     laid: list[_Table | GridRow] = []
     grid = grid_of(rows)
     for region in _regions(_shown(grid) if left_out else grid):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise, takewhile
 
-from ingestion.extraction.runs import Run
+from ingestion.extraction.runs import AT_END, Run
 from ingestion.patterns import load_patterns
 from rag_engine.types.document import Box
 
@@ -115,7 +115,7 @@ def table_of(rows: Iterable[Sequence[GridCell]], headers: int | None = None, *, 
     """
     given = list(rows)
     # Also of rows that hold nothing else.
-    left_out = tuple(run for row in given for cell in row for run in cell.left_out)
+    left_out = tuple(run._replace(after=AT_END) for row in given for cell in row for run in cell.left_out)
     grid = grid_of(given)
     if headers is not None:
         kept = [row for row in grid[:headers] if _says(row)]

@@ -12,7 +12,7 @@ from typing import Any
 from ingestion.file_reading import FileProperties, FileReading, PlacedLine, PrintedPages
 from rag_engine.confinement.pool import LARGEST_ANSWER
 from rag_engine.messages import Message, dump_json, load_json
-from rag_engine.types.document import Block, Box, ExtractedText, Line
+from rag_engine.types.document import Block, Box, ExtractedText, Line, StruckText
 
 _AS_THEY_ARE = ("text", "pages", "media_type", "title", "ocr_pages", "unread_pages", "warnings")
 _NO_BOX = (nan, nan, nan, nan)
@@ -75,6 +75,7 @@ def to_json(extracted: ExtractedText) -> Packet:
         "ends": _packed("i", [line.end for line in lines]),
         "line_pages": _packed("i", [line.page for line in lines]),
         "edges": _packed("d", [edge for line in lines for edge in _edges(line.box)]),
+        "struck": [dataclasses.astuple(one) for one in extracted.struck],
         "blocks": [
             (block.start, block.end, block.page, block.kind, block.font_size, block.rows) for block in extracted.blocks
         ],
@@ -95,6 +96,7 @@ def from_json(fields: Packet) -> ExtractedText:
             Block(start, end, page, kind, size, tuple(map(tuple, rows)))
             for start, end, page, kind, size, rows in fields["blocks"]
         ),
+        struck=tuple(StruckText(*one) for one in fields["struck"]),
         **_tupled(fields, _AS_THEY_ARE),
     )
 

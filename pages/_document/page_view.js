@@ -60,7 +60,7 @@ function drawText(view, data, follow) {
   for (const [kind, runs] of data.paragraphs) {
     const paragraph = element(text, kind === "heading" ? "h2" : "div", kind);
     paragraph.dir = "auto";
-    // `around` is the element that says what became of the words: mark, ins or del.
+    // `around` is the element that says what became of the words: mark, ins, del or s.
     for (const [words, around, link] of runs) {
       let place = paragraph;
       if (link !== null) place = follow(element(place, "a"), link);

@@ -32,7 +32,14 @@ from rag_engine.text.sentences import Span
 from rag_engine.types.document import Box, DocumentRecord
 from rag_engine.viewer.address import DocumentPlace
 from rag_engine.viewer.layout_place import layout_links
-from rag_engine.viewer.pages import PagedText, TextParagraph, fitting_paragraphs, page_paragraphs, text_layer, text_runs
+from rag_engine.viewer.pages import (
+    PagedText,
+    TextParagraph,
+    fitting_paragraphs,
+    page_paragraphs,
+    shown_paragraph,
+    text_layer,
+)
 
 FIT = "fit"
 ZOOMS: tuple[str | float, ...] = (FIT, 0.75, 1.0, 1.25, 1.5, 2.0)
@@ -171,16 +178,7 @@ def _draw_text(
     if shown is not found:
         st.caption(_("Only a part of it is shown; the rest can be found and cited, and is in the original file."))
     marks, spans = [passage] if passage else [], [(link.start, link.end) for link in links]
-    paragraphs = [
-        TextParagraph(
-            paragraph.kind,
-            tuple(
-                (text.text[run.start : run.end], "mark" if run.marked else "", run.link)
-                for run in text_runs((paragraph.start, paragraph.end), marks, spans)
-            ),
-        )
-        for paragraph in shown
-    ]
+    paragraphs = [shown_paragraph(text, paragraph, marks, spans) for paragraph in shown]
     if not paragraphs:
         st.info(_("There is no text here."), icon=":material/draft:")
         return

@@ -16,7 +16,7 @@ from pages._shared import resources
 from pages._shared.elements import draw_original, when_changed
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
-from pages._shared.numbers_and_dates import known_date, percent
+from pages._shared.numbers_and_dates import counted, known_date, percent
 from pages._shared.shown_names import page_noun
 from rag_engine.types.document import UNDATED, DocumentRecord
 from rag_engine.viewer.address import DocumentPlace
@@ -49,6 +49,14 @@ def draw_document(place: DocumentPlace) -> None:
     if document.metadata.superseded:
         _draw_superseded(document)
     text = paged_text(document)
+    if text.struck:
+        words = sum(len(one.text.split()) for one in text.struck)
+        told = counted(
+            "{n} word is struck out in this document: it is not in force, and no answer quotes it.",
+            "{n} words are struck out in this document: they are not in force, and no answer quotes them.",
+            words,
+        )
+        st.caption(f":material/format_strikethrough: {told}")
     page = text.clamp_page(place.page or page_of(document, place))
     reading, beside = st.columns([2, 1])
     with reading:

@@ -34,6 +34,7 @@ from rag_engine.passage_search.facet_counts import excluding_facets
 from rag_engine.passage_search.find import DocumentMatches, FoundPassages, find_passages, in_order
 from rag_engine.passage_search.passage_query import PassageQuery
 from rag_engine.passage_search.passages import MarkedPassage, citation_of, read_passages
+from rag_engine.passage_search.struck import StruckMatch
 from rag_engine.takeaway.exported_text import plain_quotes
 from rag_engine.viewer.address import DocumentPlace
 
@@ -44,6 +45,8 @@ _FOUND = "search found"
 # Passages that a visitor keeps at most, some megabytes.
 _KEPT = 50_000
 _EXCERPT = 420
+# Characters before and after struck words.
+_AROUND = 200
 
 
 def find(engine: Engine, query: PassageQuery) -> FoundPassages | None:
@@ -82,6 +85,7 @@ def draw_results(engine: Engine, query: PassageQuery, found: FoundPassages | Non
         return
     if found is None:
         return
+    _draw_struck(found.struck)
     if not len(found):
         _draw_refusal(engine, found)
         return
@@ -95,6 +99,30 @@ def draw_results(engine: Engine, query: PassageQuery, found: FoundPassages | Non
     first = first_shown() if first_shown() < len(found.documents) else 0
     _draw_documents(engine, found, first)
     _draw_turning(first, len(found.documents))
+
+
+def _draw_struck(matches: Sequence[StruckMatch]) -> None:
+    """Draw struck words that were found, each within its paragraph."""
+    if not matches:
+        return
+    told = counted(
+        "{n} place with struck text, not in force", "{n} places with struck text, not in force", len(matches)
+    )
+    with st.expander(told, icon=":material/format_strikethrough:", expanded=True, key="found struck"):
+        for number_, match in enumerate(matches):
+            document, struck = match.document, match.struck
+            place = page_place(document.file, struck.page) if document.pages > 1 else ""
+            st.markdown(" · ".join(filter(None, (f"**{escape(document.shown_title)}**", place))))
+            words = [match.before[-_AROUND:], match.after[:_AROUND]]
+            before, after = (escape(" ".join(one.split())) for one in words)
+            with in_language(document.metadata.language, f"struck {number_}"):
+                st.markdown(f"{before} ~~{escape(struck.text)}~~ {after}".strip())
+            st.page_link(
+                "pages/document.py",
+                label=_("Open document"),
+                icon=":material/description:",
+                query_params=DocumentPlace(document.document_id, struck.page, match.paragraph).parameters(),
+            )
 
 
 def _draw_documents(engine: Engine, found: FoundPassages, first: int) -> None:

@@ -13,6 +13,7 @@ from pages._shared.interface_language import _, to_translate
 from rag_engine.passage_search.passage_query import PassageQuery, SortOrder
 
 _WORDS, _SORT, _ONLY, _DRAWN = "search words", "search sort", "search words only", "search drawn"
+_STRUCK = "search struck"
 _ORDERS: dict[SortOrder, str] = {"relevance": to_translate("Relevance"), "date": to_translate("Date")}
 
 
@@ -21,7 +22,7 @@ def draw_words(query: PassageQuery) -> None:
     if st.session_state.get(_DRAWN) != query or _WORDS not in st.session_state:
         st.session_state[_DRAWN] = query
         st.session_state[_WORDS], st.session_state[_SORT] = query.words, query.sort
-        st.session_state[_ONLY] = query.words_only
+        st.session_state[_ONLY], st.session_state[_STRUCK] = query.words_only, query.struck
     st.text_input(
         _("Search for"),
         key=_WORDS,
@@ -52,8 +53,17 @@ def draw_words(query: PassageQuery) -> None:
             ),
             on_change=when_changed(_ONLY, st.session_state[_ONLY], _follow, query),
         )
+        st.checkbox(
+            _("Include struck text"),
+            key=_STRUCK,
+            help=_(
+                "Also find words that a document shows struck out. They are not in force, and no answer quotes them."
+            ),
+            on_change=when_changed(_STRUCK, st.session_state[_STRUCK], _follow, query),
+        )
 
 
 def _follow(query: PassageQuery) -> None:
     words = " ".join(str(st.session_state[_WORDS]).split())
-    go_to(replace(query, words=words, sort=st.session_state[_SORT], words_only=bool(st.session_state[_ONLY])))
+    only, struck = bool(st.session_state[_ONLY]), bool(st.session_state[_STRUCK])
+    go_to(replace(query, words=words, sort=st.session_state[_SORT], words_only=only, struck=struck))

@@ -16,6 +16,7 @@ from rag_engine.errors import SextantError
 from rag_engine.geography import load_gazetteer
 from rag_engine.messages import Message
 from rag_engine.passage_search.passage_query import PassageQuery
+from rag_engine.passage_search.struck import StruckMatch, find_struck
 from rag_engine.planning.plan import plan_question
 from rag_engine.protocols import Vectors
 from rag_engine.retrieval.ranking import Ranked, rank
@@ -72,6 +73,7 @@ class FoundPassages:
     vector: Vectors = field(default_factory=lambda: np.zeros((0, 0), np.float32))
     warnings: tuple[Message, ...] = ()
     seconds: float = 0.0
+    struck: tuple[StruckMatch, ...] = ()
 
     @property
     def matches(self) -> tuple[PassageMatch, ...]:
@@ -96,8 +98,9 @@ class FoundPassages:
 def find_passages(engine: Engine, query: PassageQuery) -> FoundPassages:
     """Return every passage that holds the key words of a query, and up to 20 that are near in meaning.
 
-    No language model is asked, and no passage is reranked. Without words, the first passage of every allowed document
-    is returned. A filter value that no document has allows none; InputError for an unknown filter.
+    No language model is asked, and no passage is reranked. Struck words are found if the query includes them. Without
+    words, the first passage of every allowed document is returned. A filter value that no document has allows none;
+    InputError for an unknown filter.
     """
     started = time.perf_counter()
     snapshot = engine.collection.snapshot()
@@ -131,6 +134,7 @@ def find_passages(engine: Engine, query: PassageQuery) -> FoundPassages:
         vector=ranked.found.queries[:1],
         warnings=tuple(dict.fromkeys((*warnings, *ranked.warnings))),
         seconds=time.perf_counter() - started,
+        struck=find_struck(engine.catalog, view.snapshot, wanted, allowed) if query.struck else (),
     )
 
 

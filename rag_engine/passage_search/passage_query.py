@@ -11,8 +11,8 @@ from rag_engine import filters
 SortOrder = Literal["relevance", "date"]
 SORT_ORDERS: tuple[SortOrder, ...] = get_args(SortOrder)
 
-_WORDS, _SORT, _MATCH = "words", "sort", "match"
-_ALL_WORDS = "words"
+_WORDS, _SORT, _MATCH, _STRUCK = "words", "sort", "match", "struck"
+_ALL_WORDS, _INCLUDED = "words", "include"
 _FILTERS = (*filters.FACETS, filters.DOCUMENT, filters.AS_OF, filters.VERSIONS)
 
 
@@ -20,13 +20,15 @@ _FILTERS = (*filters.FACETS, filters.DOCUMENT, filters.AS_OF, filters.VERSIONS)
 class PassageQuery:
     """Words to search for, the filter and the order; without words, the documents that the filter allows.
 
-    With `words_only` a passage has to hold the words, however near it is in meaning.
+    With `words_only` a passage has to hold the words, however near it is in meaning. With `struck`, words that
+    documents show struck out are found too.
     """
 
     words: str = ""
     wanted: filters.Filter = field(default_factory=dict)
     sort: SortOrder = "relevance"
     words_only: bool = False
+    struck: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.words or self.wanted)
@@ -37,7 +39,7 @@ class PassageQuery:
             _WORDS: [self.words] if self.words else [],
             _SORT: [self.sort] if self.sort != "relevance" else [],
         }
-        named |= {_MATCH: [_ALL_WORDS] if self.words_only else []}
+        named |= {_MATCH: [_ALL_WORDS] if self.words_only else [], _STRUCK: [_INCLUDED] if self.struck else []}
         named |= {name: list(self.wanted[name]) for name in _FILTERS if name in self.wanted}
         return {name: values for name, values in named.items() if values}
 
@@ -72,4 +74,5 @@ def read_query(parameters: Mapping[str, Sequence[str]]) -> PassageQuery:
     named = {name: tuple(dict.fromkeys(filter(None, parameters.get(name, ())))) for name in _FILTERS}
     named[filters.AS_OF] = tuple(filter(filters.is_date, named[filters.AS_OF]))
     words_only = _ALL_WORDS in parameters.get(_MATCH, ())
-    return PassageQuery(words, {name: values for name, values in named.items() if values}, sort, words_only)
+    wanted = {name: values for name, values in named.items() if values}
+    return PassageQuery(words, wanted, sort, words_only, _INCLUDED in parameters.get(_STRUCK, ()))

@@ -11,6 +11,7 @@ import numpy as np
 from rag_engine.answering.reference_list import limits_of
 from rag_engine.engine import Engine
 from rag_engine.passage_search.find import FoundPassages, PassageMatch
+from rag_engine.passage_search.struck import struck_json
 from rag_engine.protocols import Vectors
 from rag_engine.retrieval.retrieve import hit_of
 from rag_engine.storage.catalog import portions
@@ -125,6 +126,7 @@ def found_json(found: FoundPassages, passages: Iterable[MarkedPassage]) -> dict[
         "total": len(found),
         "with_all_words": found.worded,
         "passages": [_passage_json(passage) for passage in passages],
+        "struck": [struck_json(match) for match in found.struck],
         "warnings": list(found.warnings),
         "seconds": round(found.seconds, 3),
     }

@@ -28,11 +28,12 @@ from rag_engine.storage.schema import (
     documents,
     parents,
     state,
+    struck,
     texts,
     vectors,
 )
 from rag_engine.text.control_characters import without_direction_marks
-from rag_engine.types.document import Block, BlockKind, Box, DocumentRecord, ExtractedText, Line, Metadata
+from rag_engine.types.document import Block, BlockKind, Box, DocumentRecord, ExtractedText, Line, Metadata, StruckText
 from rag_engine.workspace import catalog_file, files, is_writable, make_folder, records_file
 
 Item = TypeVar("Item")
@@ -280,6 +281,18 @@ class Catalog:
         rows = self.read(sql.select(texts.c.lines).where(texts.c.document_key == document_key))
         return unpack_lines(rows[0][0]) if rows else ()
 
+    def struck(self, document_keys: Iterable[int]) -> dict[int, tuple[StruckText, ...]]:
+        """Return what documents show struck out, by document, in the order of their texts."""
+        c = struck.c
+        # A catalog that cannot be written may come from a version that had no such table.
+        if not sql.inspect(self._engine).has_table(struck.name):
+            return {}
+        statement = sql.select(c.document_key, c.start, c.page, c.text).order_by(c.document_key, c.start, c.key)
+        found: dict[int, tuple[StruckText, ...]] = {}
+        for key, *place in self.read_in(statement, c.document_key, document_keys):
+            found[key] = (*found.get(key, ()), StruckText(*place))
+        return found
+
     def page_at(self, document_key: int, offset: int) -> int:
         """Return the page of the last line that begins at or before the offset (1 without lines)."""
         rows = self.read(sql.select(texts.c.lines).where(texts.c.document_key == document_key))
@@ -288,7 +301,7 @@ class Catalog:
         return int(lines["page"][max(place, 0)]) if lines.size else 1
 
     def extracted(self, record: DocumentRecord) -> ExtractedText:
-        """Return the kept content of the document's file, to be cut again: text, lines and blocks."""
+        """Return the kept content of the document's file, to be cut again."""
         t = texts.c
         rows = self.read(sql.select(t.text, t.lines, t.blocks).where(t.document_key == record.key))
         if not rows:
@@ -301,6 +314,7 @@ class Catalog:
             blocks=unpack_blocks(blocks),
             media_type=record.media_type,
             title=record.metadata.title,
+            struck=self.struck([record.key]).get(record.key, ()),
         )
 
     def damaged_documents(self) -> list[DocumentRecord]:

@@ -275,6 +275,9 @@ class Indexer:
             first_parent = _insert_children(connection, key, parents, rows, extracted.lines)
             insert_references(connection, key, first_parent, edges)
             insert_entries(connection, key, listed)
+            if extracted.struck:
+                struck = [{"document_key": key, **asdict(one)} for one in extracted.struck]
+                connection.execute(sql.insert(tables.struck), struck)
             return key
 
 

@@ -113,5 +113,14 @@ vectors = sql.Table(
     sql.Index("vectors_by_row", "model", "row"),
 )
 
+# Words that a document shows struck out; start is the offset of its text at which they stood.
+struck = _table(
+    "struck",
+    *_columns(sql.Integer, "document_key", index=True),
+    *_columns(sql.Integer, "start page"),
+    *_columns(sql.String, "text"),
+    reused=True,
+)
+
 # The tables of everything that belongs to one document, without its own row.
-OF_DOCUMENT = (anchors, references, children, parents, texts)
+OF_DOCUMENT = (anchors, references, children, parents, texts, struck)

@@ -51,12 +51,21 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class StruckText:
+    """Words that a document shows struck out: they stood at offset `start` of its text, and are no part of it."""
+
+    start: int
+    page: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ExtractedText:
     """Text of a file in reading order, with the place of every line.
 
     `text` joins the blocks by a blank line. `lines` and `blocks` are ordered and lie inside `text`.
     `pages` counts pages, slides or sheets (1 for formats without them); `ocr_pages` were read by OCR;
-    `unread_pages` had a picture but gave no text.
+    `unread_pages` had a picture but gave no text. `struck` is in the order of the text.
     """
 
     text: str
@@ -68,6 +77,7 @@ class ExtractedText:
     ocr_pages: tuple[int, ...] = ()
     unread_pages: tuple[int, ...] = ()
     warnings: tuple[Message, ...] = ()
+    struck: tuple[StruckText, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from rag_engine.storage.catalog import Catalog
 from rag_engine.text.sentences import Span
-from rag_engine.types.document import Block, BlockKind, Box, DocumentRecord, Line
+from rag_engine.types.document import Block, BlockKind, Box, DocumentRecord, Line, StruckText
 
 # Characters of a page without geometry that are shown at a time.
 _SHOWN = 300_000
@@ -23,6 +23,7 @@ class PagedText:
     lines: tuple[Line, ...]
     blocks: tuple[Block, ...]
     pages: int
+    struck: tuple[StruckText, ...] = ()
 
     @property
     def is_drawn(self) -> bool:
@@ -67,7 +68,7 @@ class Paragraph:
 def read_paged_text(catalog: Catalog, document: DocumentRecord) -> PagedText:
     """Return the text of a document as the catalog keeps it."""
     extracted = catalog.extracted(document)
-    return PagedText(extracted.text, extracted.lines, extracted.blocks, document.pages)
+    return PagedText(extracted.text, extracted.lines, extracted.blocks, document.pages, extracted.struck)
 
 
 def text_layer(document: PagedText, page: int) -> tuple[PlacedText, ...]:
@@ -136,12 +137,33 @@ class TextRun:
 class TextParagraph:
     """A paragraph to be shown as text: its kind and its runs.
 
-    A run has words, an element and a link. The element is "mark", "ins" or "del" as in HTML, or empty. The link is a
-    number or None.
+    A run has words, an element and a link. The element is "mark", "ins", "del" or "s" as in HTML, or empty. The link is
+    a number or None.
     """
 
     kind: str
     runs: tuple[tuple[str, str, int | None], ...]
+
+
+def shown_paragraph(
+    document: PagedText, paragraph: Paragraph, marks: Sequence[Span], links: Sequence[Span]
+) -> TextParagraph:
+    """Return a paragraph as it is shown, with the words that are struck out of it."""
+    struck: dict[int, list[StruckText]] = {}
+    for one in document.struck:
+        if paragraph.start <= one.start <= paragraph.end:
+            struck.setdefault(one.start, []).append(one)
+    runs: list[tuple[str, str, int | None]] = []
+    # A mark without width cuts the runs at its place.
+    for run in text_runs((paragraph.start, paragraph.end), [*marks, *((at, at) for at in struck)], links):
+        words = document.text[run.start : run.end]
+        for one in struck.pop(run.start, ()):
+            runs += [(" ", "", None)] if runs else []
+            runs += [(one.text, "s", None), *([] if words[:1].isspace() else [(" ", "", None)])]
+        runs.append((words, "mark" if run.marked else "", run.link))
+    for one in struck.get(paragraph.end, ()):
+        runs += [(" ", "", None), (one.text, "s", None)]
+    return TextParagraph(paragraph.kind, tuple(runs))
 
 
 def text_runs(span: Span, marks: Sequence[Span], links: Sequence[Span] = ()) -> tuple[TextRun, ...]:

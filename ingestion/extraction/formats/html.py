@@ -13,7 +13,7 @@ from ingestion.extraction.formats.html_notes import MARK, NOTE, take_notes
 from ingestion.extraction.formats.html_written import write_out
 from ingestion.extraction.formats.zip_container import Element
 from ingestion.extraction.formulas import formula
-from ingestion.extraction.runs import Look, Run, left_out, note_mark, standing
+from ingestion.extraction.runs import AT_END, Look, Run, left_out, letters, note_mark, standing
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
 from ingestion.web.html import clean, is_hidden, main_content, parse
@@ -66,7 +66,8 @@ def _with_labels(blocks: Iterable[DraftBlock]) -> Iterator[DraftBlock]:
         is_text = block.kind == "text" and bool(block.lines)
         if label is not None and is_text:
             words = f"{one_line(label.lines[0].text)} {block.lines[0].text}"
-            out = (*label.left_out, *block.left_out)
+            before = letters(label.lines[0].text)
+            out = (*label.left_out, *(run._replace(after=run.after + before) for run in block.left_out))
             yield replace(block, lines=(replace(block.lines[0], text=words),), left_out=out)
             label = None
             continue
@@ -175,7 +176,7 @@ def _whole_blocks(element: Element, look: Look) -> Iterator[DraftBlock]:
     cells = [_cells(row, look) for row in rows]
     if not named and cells and all(_is_item(row) for row in cells):
         for row in cells:
-            out = tuple(run for cell in row for run in cell.left_out)
+            out = tuple(run._replace(after=AT_END) for cell in row for run in cell.left_out)
             yield replace(paragraph(" ".join(cell.text for cell in row)), left_out=out)
         return
     yield table_block(table_of(cells, len(named) or None))

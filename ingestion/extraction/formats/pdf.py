@@ -42,11 +42,12 @@ from ingestion.extraction.layout.page_breaks import MARGIN, joined_over_pages, w
 from ingestion.extraction.layout.paragraphs import blocks_of, body_size
 from ingestion.extraction.layout.ruled_tables import may_hold_table, placed_word, rows_with_tables
 from ingestion.extraction.layout.ruling_lines import Frame, Shape, frames_of
+from ingestion.extraction.layout.struck import StruckSpan, struck_texts
 from ingestion.extraction.layout.text_layer_check import LigatureSearch, is_scrambled
 from ingestion.extraction.layout.text_rows import PageRows, PrintedLine, is_raised, rows_of, with_drop_capitals
 from ingestion.extraction.layout.title import choose_title
 from ingestion.extraction.layout.watermarks import StampedLine, watermarks
-from ingestion.extraction.runs import Look, Run, standing, told
+from ingestion.extraction.runs import Look, Run, letters, standing, told
 from ingestion.extraction.symbols import in_unicode, is_symbol_font
 from ingestion.extraction.table_text import with_caption_units
 from ingestion.file_reading import ExtractionLimits, OcrEngine, OcrLine, Picture
@@ -104,9 +105,10 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None, kin
         printed = form or with_caption_units(page_blocks(pages, by_page(figures)))
         drafts, whole = within(printed, limits.max_characters)
         warnings += [] if whole else [too_long(limits.max_characters)]
-        text, lines, blocks = assemble(drafts)
+        text, lines, blocks, _ = assemble(drafts)
         title = choose_title((document.metadata or {}).get("title") or "", text, blocks, path) if blocks else ""
-        warnings += [*told(run for page in pages for run in page.struck), *_told_stamps(read.stamps)]
+        struck = struck_texts(((page.number, page.struck) for page in pages), text, lines)
+        warnings += [*told(Run(one.text, Look.STRUCK) for one in struck), *_told_stamps(read.stamps)]
         warnings += (*([XFA_FORM] if form else []), *unread_attachments(document, read.pinned))
         return ExtractedText(
             text=text,
@@ -118,6 +120,7 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None, kin
             ocr_pages=tuple(recognised),
             unread_pages=tuple(sorted({*read.unread, *missed})),
             warnings=tuple(warnings),
+            struck=struck,
         )
 
 
@@ -236,9 +239,9 @@ def _page_rows(page: pymupdf.Page, number: int, search: LigatureSearch, stamps: 
     shown = page.rect
     width, height = shown.width, shown.height
     frames = [frame for frame in frames_of(drawn, width, height) if may_hold_table(frame, lines)]
-    runs = tuple(Run(span["text"], Look.STRUCK) for span in struck)
+    words_out = tuple(StruckSpan(one_line(one["text"]), _turned(one["bbox"], turn), one["after"]) for one in struck)
     if not frames:
-        return PageRows(number, width, height, rows_of(lines), unseen=unseen, struck=runs)
+        return PageRows(number, width, height, rows_of(lines), unseen=unseen, struck=words_out)
     spans = _spans(blocks)
     bold = [_turned(span["bbox"], turn) for span in spans if span["flags"] & BOLD]
     raised = [span for span in spans if span["flags"] & _RAISED and span["text"].strip().isdecimal()]
@@ -248,7 +251,7 @@ def _page_rows(page: pymupdf.Page, number: int, search: LigatureSearch, stamps: 
         if not _is_within(word, gone)
     ]
     rows = rows_with_tables(lines, frames, words, bold, number)
-    return PageRows(number, width, height, rows, unseen=unseen, struck=runs)
+    return PageRows(number, width, height, rows, unseen=unseen, struck=words_out)
 
 
 def _is_within(word: Sequence[Any], boxes: Collection[Sequence[float]]) -> bool:
@@ -325,14 +328,20 @@ def _text_of(line: dict[str, Any]) -> str:
 
 
 def _struck_of(spans: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the spans of a line that are struck. A line across a part of a word is a mark beside it."""
+    """Yield the spans of a line that are struck, each with the number of letters that stand before it.
+
+    A line across a part of a word is a mark beside it.
+    """
     struck = [bool(span["char_flags"] & _STRIKEOUT) for span in spans]
     texts = ["", *(" " if out else span["text"] for span, out in zip(spans, struck, strict=True)), ""]
+    standing = 0
     for at, span in enumerate(spans):
         text, before, after = span["text"], texts[at][-1:], texts[at + 2][:1]
         cut = (before.isalnum() and text[:1].isalnum()) or (after.isalnum() and text[-1:].isalnum())
         if struck[at] and text.strip() and not cut:
-            yield span
+            yield span | {"after": standing}
+        else:
+            standing += letters(text)
 
 
 def _may_be_struck(blocks: Sequence[dict[str, Any]]) -> bool:

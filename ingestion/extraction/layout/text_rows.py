@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
-from ingestion.extraction.runs import Run
+from ingestion.extraction.layout.struck import StruckSpan
 from ingestion.extraction.table_grid import GridCell, TableGrid, around
 from rag_engine.types.document import Box
 
@@ -72,7 +72,7 @@ class PageRows:
     rows: tuple[TextRow, ...]
     recognised: bool = False
     unseen: int = 0
-    struck: tuple[Run, ...] = ()
+    struck: tuple[StruckSpan, ...] = ()
     stamped: frozenset[str] = frozenset()
 
 

@@ -22,13 +22,13 @@ drafts = st.lists(
 
 @given(drafts)
 def test_blocks_joined_by_a_blank_line_are_the_text(blocks: list[DraftBlock]) -> None:
-    text, _, placed = assemble(blocks)
+    text, _, placed, _ = assemble(blocks)
     assert "\n\n".join(text[block.start : block.end] for block in placed) == text
 
 
 @given(drafts)
 def test_lines_hold_every_visible_character_once_and_in_order(blocks: list[DraftBlock]) -> None:
-    text, lines, _ = assemble(blocks)
+    text, lines, *_ = assemble(blocks)
     shown = [one_line(line.text) for block in blocks for line in block.lines]
     assert [text[line.start : line.end] for line in lines] == [line for line in shown if line]
     between = [text[a.end : b.start] for a, b in pairwise(lines)]
@@ -47,6 +47,6 @@ def test_bullets_of_symbol_fonts_become_readable() -> None:
 
 
 def test_table_rows_are_lines_without_empty_tails() -> None:
-    text, lines, _ = assemble([table([["Hazard", "Level", ""], ["", "", ""], ["Flood", "3", ""]])])
+    text, lines, *_ = assemble([table([["Hazard", "Level", ""], ["", "", ""], ["Flood", "3", ""]])])
     assert text == "Hazard | Level\n\nHazard: Flood; Level: 3"
     assert len(lines) == 2

@@ -24,7 +24,7 @@ def text_of(*paragraphs: str, media_type: str = "application/pdf") -> ExtractedT
         number, said = (int(page), rest) if page.isdigit() else (1, words)
         kind: BlockKind = "heading" if said.startswith("# ") else "text"
         drafts.append(DraftBlock(number, kind, (DraftLine(said.removeprefix("# ")),)))
-    text, lines, blocks = assemble(drafts)
+    text, lines, blocks, _ = assemble(drafts)
     return ExtractedText(text, max(block.page for block in blocks), lines, blocks, media_type)
 
 

@@ -87,7 +87,7 @@ def test_each_row_of_a_table_is_a_sentence_with_the_names_of_its_columns(
 
 
 def test_names_and_values_without_a_header_are_read_as_such() -> None:
-    text, _, _ = assemble([table([("Drone", "10,000 euros"), ("Rescue boat", "24,500 euros")])])
+    text, *_ = assemble([table([("Drone", "10,000 euros"), ("Rescue boat", "24,500 euros")])])
     assert text == "Drone: 10,000 euros\n\nRescue boat: 24,500 euros"
 
 
@@ -99,7 +99,7 @@ def test_a_cell_over_several_columns_or_rows_is_said_in_each_of_them() -> None:
         [GridCell("3"), GridCell("5")],
         [GridCell("South"), GridCell("none", columns=2)],
     ]
-    text, _, _ = assemble([table_block(table_of(rows))])
+    text, *_ = assemble([table_block(table_of(rows))])
     assert text.split("\n\n")[-3:] == [
         "Region: North; Damage – 2020: 12; Damage – 2021: 14",
         "Region: North; Damage – 2020: 3; Damage – 2021: 5",
@@ -115,7 +115,7 @@ def test_a_row_of_one_cell_names_the_rows_below_it() -> None:
         [GridCell("Boats", columns=3)],
         [GridCell("Raft"), GridCell("7"), GridCell("1,200")],
     ]
-    text, _, _ = assemble([table_block(table_of(rows, 1))])
+    text, *_ = assemble([table_block(table_of(rows, 1))])
     assert "Vehicles – Item: Truck; Number: 2; Price: 90,000" in text.split("\n\n")
     assert "Boats – Item: Raft; Number: 7; Price: 1,200" in text.split("\n\n")
 

@@ -26,7 +26,7 @@ def sized(*lines: tuple[float, str]) -> list[DraftBlock]:
 
 def best(drafts: list[DraftBlock], declared: str = "", media_type: str = "application/pdf") -> str:
     """Return the title that comes first; the extraction, which sees the same, must have chosen it as well."""
-    text, lines, blocks = assemble(drafts)
+    text, lines, blocks, _ = assemble(drafts)
     chosen = choose_title(declared, text, blocks, Path("x9.pdf"))
     extracted = ExtractedText(text, 2, lines, blocks, media_type, chosen)
     found = find_titles(extracted, ListedSource("A"), FileProperties(title=declared))
@@ -112,7 +112,7 @@ def test_letterheads_and_references_are_passed_over_and_lines_of_a_title_joined(
 
 def test_a_declared_title_that_is_printed_is_the_surest() -> None:
     drafts = sized((14, "Ministry of Water"), (12, "National Flood Risk Strategy"))
-    text, lines, blocks = assemble(drafts)
+    text, lines, blocks, _ = assemble(drafts)
     extracted = ExtractedText(text, 2, lines, blocks, "application/pdf", "National Flood Risk Strategy")
     found = find_titles(extracted, ListedSource("A"), FileProperties(title="National Flood Risk Strategy"))
     assert (found[0].value, found[0].confidence, found[0].page) == ("National Flood Risk Strategy", 0.95, 1)
@@ -171,7 +171,7 @@ def test_a_pages_title_loses_the_name_of_its_site(title: str, text: str, without
 
 
 def test_what_the_analyst_wrote_comes_first_and_a_files_name_last() -> None:
-    text, lines, blocks = assemble([paragraph("12")])
+    text, lines, blocks, _ = assemble([paragraph("12")])
     named = choose_title("", text, blocks, Path("de_flood-plan.txt"))
     extracted = ExtractedText(text, 1, lines, blocks, "text/plain", named)
     found = find_titles(extracted, ListedSource("A", title="Flood plan 2020"), FileProperties())

@@ -23,7 +23,7 @@ PARAGRAPH = "The authority reviews the flood hazard maps every six years and pub
 def _extracted(text: str, media_type: str = "text/markdown") -> ExtractedText:
     from ingestion.extraction.assemble import assemble
 
-    joined, lines, blocks = assemble(list(markdown_blocks(text)))
+    joined, lines, blocks, _ = assemble(list(markdown_blocks(text)))
     return ExtractedText(joined, 1, lines, blocks, media_type)
 
 

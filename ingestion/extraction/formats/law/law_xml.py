@@ -22,7 +22,7 @@ from ingestion.extraction.formats.law.tables import law_table, rows_of
 from ingestion.extraction.formats.refusals import damaged
 from ingestion.extraction.formats.zip_container import Element, safe_parser
 from ingestion.extraction.formulas import formula
-from ingestion.extraction.runs import Look, Run, note_mark, standing
+from ingestion.extraction.runs import AT_END, Look, Run, note_mark, standing
 from rag_engine.messages import Message
 
 _WORD = re.compile(r"§|[^\W\d_]{3}")
@@ -396,7 +396,7 @@ class _LawReader:
         if words in ("", "null"):
             return []
         note = paragraph([_MARK_OF_REMARK if mark == "#" else note_mark(mark), Run(" "), Run(words)], kind="note")
-        out = tuple(run for block in blocks for run in block.left_out)
+        out = tuple(run._replace(after=AT_END) for block in blocks for run in block.left_out)
         return [replace(note, left_out=out), *(block for block in blocks if block.grid is not None)]
 
     def _read_remark(self, element: Element, around: Around) -> None:

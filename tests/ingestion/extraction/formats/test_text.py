@@ -14,5 +14,5 @@ SOURCE = "A cross-border, risk-based plan.\n\nEach cross-\nborder plan is risk-\
 def test_a_compound_cut_at_its_hyphen_keeps_it_when_the_document_writes_it_so(
     blocks: Callable[[str], Iterator[DraftBlock]],
 ) -> None:
-    text, _, _ = assemble(blocks(SOURCE))
+    text, *_ = assemble(blocks(SOURCE))
     assert text.split("\n\n")[1] == "Each cross-border plan is risk-based in a catastrophe."

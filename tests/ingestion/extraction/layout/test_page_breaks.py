@@ -22,7 +22,7 @@ def test_a_sentence_over_a_page_break_is_whole_and_its_notes_stand_before_it() -
         [block(1, "The plan of the"), block(1, "1 See the annex.", kind="note")],
         [block(2, "river holds."), block(2, "End.")],
     )
-    text, lines, blocks = assemble(joined_over_pages(pages, NO_WORDS))
+    text, lines, blocks, _ = assemble(joined_over_pages(pages, NO_WORDS))
     assert text == "1 See the annex.\n\nThe plan of the river holds.\n\nEnd."
     assert [line.page for line in lines] == [1, 1, 2, 2]
     assert [one.page for one in blocks] == [1, 1, 2]
@@ -32,7 +32,7 @@ def test_a_sentence_over_a_page_break_is_whole_and_its_notes_stand_before_it() -
 def test_a_sentence_over_three_pages_is_whole_and_no_block_goes_back_a_page() -> None:
     note = [block(page, f"{page} See there.", kind="note") for page in (1, 2)]
     pages = [block(1, "The plan"), note[0]], [block(2, "of the river"), note[1]], [block(3, "holds."), block(3, "End.")]
-    text, _, blocks = assemble(joined_over_pages(pages, NO_WORDS))
+    text, _, blocks, _ = assemble(joined_over_pages(pages, NO_WORDS))
     assert text == "1 See there.\n\nThe plan of the river holds.\n\n2 See there.\n\nEnd."
     assert [one.page for one in blocks] == [1, 1, 2, 3]
 
@@ -72,7 +72,7 @@ def test_a_table_goes_on_under_the_header_of_the_page_before() -> None:
         return table_block(table_of([[GridCell(text, box=Box(0, 0, 9, 9)) for text in row] for row in rows]), page)
 
     pages = [[block(1, ("River", "Level"), ("Po", "12"))], [block(2, ("Elbe", "7"), ("Oder", "9"))]]
-    text, lines, _ = assemble(joined_over_pages(pages, NO_WORDS))
+    text, lines, *_ = assemble(joined_over_pages(pages, NO_WORDS))
     assert text.split("\n\n") == [
         "River | Level", "River: Po; Level: 12", "River: Elbe; Level: 7", "River: Oder; Level: 9"
     ]  # fmt: skip
