@@ -32,9 +32,16 @@ def quotations_heading(language: str, *, sure: bool, after: Literal["", "failure
     return sentences.get(language, sentences["en"])
 
 
-def note_words(kind: Literal["note", "former"], language: str) -> str:
-    """Return what a quotation from a note, or from former wording, is called; else in English."""
-    return _SENTENCES[kind].get(language, _SENTENCES[kind]["en"])
+def note_words(kind: Literal["note", "former"], number: str, section: str, language: str) -> str:
+    """Return what a quotation from a note, or from former wording, is called; else in English.
+
+    >>> note_words("note", "3", "Article 5", "en")
+    'note 3 to Article 5'
+    """
+    words = {name: _SENTENCES[name].get(language, _SENTENCES[name]["en"]) for name in ("note", "note_in", "former")}
+    note = f"{words['note']} {number}".strip()
+    note = words["note_in"].format(note=note, section=one_line(section)) if section else note
+    return words["former"].format(note=note) if kind == "former" else note
 
 
 def absent_sections(absent: Sequence[AbsentSection], language: str) -> str:

@@ -31,7 +31,7 @@ _GAP = re.compile(r"\s{2,}|[\f\u2029]")
 # Places where a sentence may end: stops before white space, stops that need none, line breaks.
 _CANDIDATE = re.compile(
     r"""(?<![.!?…])(?P<stop>[.!?…]++|[؟۔।॥])
-        (?P<closers>(?:[]"'”’“»«›)}*_¹²³⁰⁴⁵⁶⁷⁸⁹ºª]|\[\d{1,3}\]|[ \u00a0\u202f]»(?=\s))*+)
+        (?P<closers>(?:[]"'”’“»«›)}*_¹²³⁰⁴⁵⁶⁷⁸⁹⁽⁾ºª]|\[[A-Z]?\d{1,3}\]|\([¹²³⁰⁴-⁹]{1,3}\)|[ \u00a0\u202f]»(?=\s))*+)
         (?P<footnote>(?:(?<=[a-zß-öø-ÿ]\.)\d{1,2})?)
         (?=\s)
       | (?P<east>[。！？｡][。！？｡」』）”’"]*+)

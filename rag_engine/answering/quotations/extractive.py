@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rag_engine.answer_sentences import note_words, quotations_heading
 from rag_engine.answering.chances import AnswerSpan, best_span, may_answer
 from rag_engine.answering.citations import PageOf, citation_at, shared_words, words
-from rag_engine.answering.quotations.notes import asks_for_notes, note_kind
+from rag_engine.answering.quotations.notes import asked_number, asks_for_notes, note_at
 from rag_engine.answering.quotations.question_terms import (
     asks_for_section_alone,
     asks_for_several,
@@ -39,6 +39,8 @@ _UNITS = 128  # of all sources together, and so as many of each
 _SAME = 0.75  # words in common from which two units say the same
 # Logits of a reader by which its chance falls from a half to a quarter.
 _SOFTNESS = 4.0
+# Chance of the reader from which the text answers, whatever a note says.
+_PROBABLE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +99,7 @@ def choose(question: str, language: str, sources: Sequence[Source], quoting: Quo
     """
     named = [source for source in sources if any(hit.named for hit in source.hits)]
     candidates = _candidates(sorted(named or sources, key=lambda source: source.n))
-    if not asks_for_notes(question, language):
-        text = [one for one in candidates if not note_kind(one.source, one.unit.start, one.unit.end)]
-        candidates = text if any(may_answer(hit) for one in text for hit in one.source.hits) else candidates
+    candidates = _without_notes(question, language, candidates)
     if not candidates:
         return []
     titles = [name for source in named for name in (source.document.metadata.title, source.act)]
@@ -110,6 +110,25 @@ def choose(question: str, language: str, sources: Sequence[Source], quoting: Quo
     else:
         scores = _scores(question, language, candidates, quoting)
     return _choose(candidates, scores, quoting.most, listing=asks_for_several(question, language))
+
+
+def _without_notes(question: str, language: str, candidates: list[_Quotable]) -> list[_Quotable]:
+    """Return the units that are no notes, unless notes are asked for or nothing else may answer.
+
+    If the question gives the number of a note, return that note.
+    """
+    read = [(one, note_at(one.source, one.unit.start, one.unit.end)) for one in candidates]
+    if asks_for_notes(question, language):
+        number = asked_number(question, language)
+        numbered = [one for one, note in read if note and note.number == number]
+        return numbered if number and numbered else candidates
+    text = [one for one, note in read if not note]
+    if not any(may_answer(hit) for one in text for hit in one.source.hits):
+        return candidates
+    # What was in force answers what is as well as the text does, and wrongly.
+    standing = [one for one, note in read if not note or note.kind == "note"]
+    likely, noted = (max((_chance(one.found) for one in some), default=0.0) for some in (text, standing))
+    return standing if likely < min(_PROBABLE, noted) else text
 
 
 def _scores(question: str, language: str, candidates: Sequence[_Quotable], quoting: Quoting) -> NDArray[np.float64]:
@@ -255,8 +274,8 @@ def quote(evidence: Evidence, page_of: PageOf) -> QuotedAnswer:
     for quotation in quotations:
         written = quotation.source.document.metadata.language
         said = [name_in(written, language)] if written and written != language else []
-        if kind := note_kind(quotation.source, quotation.start, quotation.end):
-            said.append(note_words(kind, language))
+        if note := note_at(quotation.source, quotation.start, quotation.end):
+            said.append(note_words(note.kind, note.number, note.section, language))
         told = f" ({', '.join(said)})" if said else ""
         lines.append(f"- “{_with_answer(quotation)}”{told} [Source {quotation.source.n}]")
     return QuotedAnswer(

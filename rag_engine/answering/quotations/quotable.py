@@ -12,6 +12,7 @@ from functools import cache
 from typing import Literal
 
 from rag_engine.text.folding import fold
+from rag_engine.text.raised import RAISED
 from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.text.tables import read_table
 
@@ -24,7 +25,10 @@ _LINE_OF_CONTENTS = re.compile(r"\.{4,}|(?:\.\s){4,}")
 _FIGURES = re.compile(r"(?:\s\d[\d.,%]*){4,}")
 # A blank before a full stop is the rest of a table of contents' leader; French sets one before ! ; and :
 # A question answers none.
-_SENTENCE_END = re.compile(r"(?:(?<!\s)[.…]|[!;:。！])[\"'”’»)\]]*(?:\[?\d{1,3}\]?)*$")
+# Behind the stop may be marks of notes.
+_SENTENCE_END = re.compile(
+    rf"(?:(?<!\s)[.…]|[!;:。！])[\"'”’»)\]]*(?:\s?\[[A-Z]?\d{{1,3}}\]|\d{{1,3}}|[⁽(]?[{RAISED}]{{1,3}}[⁾)]?)*$"
+)
 _QUESTION_END = re.compile(r"[?؟][\"'”’»)\]]*$")
 _OPENING_END = re.compile(r"[:：]$")
 # "Country: Sweden; Domestic (%): 30.2": the cells of a row under the names of their columns.

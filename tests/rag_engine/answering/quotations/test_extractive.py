@@ -320,10 +320,39 @@ def test_a_note_answers_only_if_it_is_asked_for_or_nothing_else_does(quote: Quot
     both = quote(question, [text, note]).text
     assert "two hundred" in both
     assert "three hundred" not in both
-    assert "(note: former wording)" in quote(question, [note]).text
+    assert "(note 9: former wording)" in quote(question, [note]).text
     assert (
         "three hundred" in quote("What does note [9] say on the number of members of the council?", [text, note]).text
     )
+
+
+DUES = """Article 5
+
+Dues are paid in March.² Vessels below ten metres pay half.³
+
+² The month was set by the Harbour Board in 2001.
+
+³ Length is measured at the waterline, without the bowsprit."""
+
+
+def test_a_note_is_quoted_by_its_number_and_section(quote: Quote) -> None:
+    source = replace(make_source(1, DUES), section="Article 5")
+    said = quote("What does note 3 to Article 5 say?", [source]).text
+    assert "“³ Length is measured at the waterline, without the bowsprit.” (note 3 to Article 5)" in said
+    assert "The month" not in said
+
+
+def test_a_note_answers_where_a_reader_finds_nothing_in_the_text(quote: Quote) -> None:
+    source = replace(make_source(1, DUES), section="Article 5")
+    read = surely(source, lambda said: 0.9 if "waterline" in said else 0.1)
+    assert "(note 3 to Article 5)" in quote("How is length measured?", [read]).text
+    read = surely(source, lambda said: 0.9 if "waterline" in said else 0.6 if "half" in said else 0.1)
+    assert "(note" not in quote("What do vessels by their length pay?", [read]).text
+
+
+def test_former_wording_answers_what_was(quote: Quote) -> None:
+    text, note = make_source(1, TEXT), make_source(2, NOTE)
+    assert "three hundred" in quote("How many members were formerly in the council?", [text, note]).text
 
 
 def test_a_question_for_the_text_of_a_section_alone_is_answered_from_its_beginning() -> None:

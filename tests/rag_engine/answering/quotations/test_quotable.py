@@ -155,3 +155,11 @@ def test_units_are_in_order_inside_the_text_and_so_is_what_comes_along(text: str
     for one in units:
         start, end = with_context(one, text, units, language)
         assert start <= one.start < one.end <= end <= len(text)
+
+
+def test_a_sentence_with_the_mark_of_a_note_behind_it_can_be_quoted() -> None:
+    ends = (".²", ".[3]", ".⁽⁴⁾", ".(⁵)", ".[F1]", ".»⁶")
+    text = " ".join(f"The {name} dues are paid in March{end}" for name, end in zip("abcdef", ends, strict=True))
+    assert [text[unit.start : unit.end][-len(end) :] for unit, end in zip(units_of(text, "en"), ends, strict=True)] == [
+        *ends
+    ]
