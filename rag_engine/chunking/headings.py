@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from operator import attrgetter
 
+from rag_engine.text.bullets import BULLETS, DASHES
 from rag_engine.types.document import Block, Line
 
 # A line in type smaller than the body is a caption or a cell of a table, however bold.
@@ -33,7 +34,7 @@ _LABEL = re.compile(
 _LEADER = re.compile(r"\.{4}|…{2}|(?:\.\s){4}")
 # A line above or below a table or a figure is no title of the text after it.
 _CAPTION = re.compile(r"(?:tab|fig|abb|graf|graph|gráf|tablo|şekil|quadro|cuadro|box)\w*\.?\s+[A-Z]{0,3}[-.]?\d", re.I)
-_BULLET = re.compile(r"[•▪●○■□◦‣–—*-]\s")
+_BULLET = re.compile(rf"[{BULLETS}{DASHES}]\s")
 _WORD = re.compile(r"[^\W\d_]{3}")
 _NOT_LETTERS = re.compile(r"[\W_]+")
 _ROMAN_LETTERS = frozenset("IVX")

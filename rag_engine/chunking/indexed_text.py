@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from rag_engine.text.bullets import BULLETS, DASHES
 from rag_engine.text.url_masking import masked
 from rag_engine.types.document import Metadata
 
@@ -22,7 +23,7 @@ _BEGINNING = 200
 _BARE_NUMBER = re.compile(r"^\d+(?=\(|$)")
 
 # A line that begins an item: a bullet, a dash, a number or one or two letters with a dot or bracket behind.
-_ITEM = re.compile(r"\s*(?:[•▪●○■□◦‣·–—*-]\s|\(?(?:\d{1,3}|[a-zA-Z]{1,2}|[ivxIVX]{1,5})(?:[.)]|\.\))\s)")
+_ITEM = re.compile(rf"\s*(?:[{BULLETS}{DASHES}]\s|\(?(?:\d{{1,3}}|[a-zA-Z]{{1,2}}|[ivxIVX]{{1,5}})(?:[.)]|\.\))\s)")
 _OPENING = re.compile(r"[:：]\s*$")
 _SENTENCE = re.compile(r"(?:.*[.;!?]\s)?(.*)", re.DOTALL)
 # How far back the opening words are looked for, and how short they may be to say something.

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from rag_engine.text.bullets import BULLETS, DASHES
 from rag_engine.text.raised import RAISED
 from rag_engine.text.tables import read_table
 
@@ -40,9 +41,9 @@ _CANDIDATE = re.compile(
 )
 _NEXT = re.compile(r"\s*+[\"'«»„“”‘’‹›*_¿¡]*+(?P<bracket>[(\[]?)(?P<word>\w*+)(?P<mark>['’.]?)")
 _ITEM = re.compile(
-    r"""(?P<bullet>[•·▪▫‣◦●○■□►▶➢➤✓✔|\uf0b7\uf0a7]|[-–—*+](?=\s))
-      | (?P<letter>\(?(?:\d{1,3}|[a-zA-Z]{1,2}|[ivxlc]{1,6})\))\s
-      | (?P<number>(?:\d{1,3}\.)++|\d{1,3}(?:\.\d{1,3})++|[IVXLC]{1,6}\s?[-–.]|§{1,2}\s?\d++)[ºª°]?\s""",
+    rf"""(?P<bullet>[{BULLETS}|\uf0b7\uf0a7]|[+{DASHES}](?=\s))
+      | (?P<letter>\(?(?:\d{{1,3}}|[a-zA-Z]{{1,2}}|[ivxlc]{{1,6}})\))\s
+      | (?P<number>(?:\d{{1,3}}\.)++|\d{{1,3}}(?:\.\d{{1,3}})++|[IVXLC]{{1,6}}\s?[-–.]|§{{1,2}}\s?\d++)[ºª°]?\s""",
     re.VERBOSE,
 )
 # Tried only where a run of dots begins, and once: a page of nothing but dots must not take minutes.

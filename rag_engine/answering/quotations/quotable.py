@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Literal
 
+from rag_engine.text.bullets import BULLETS, DASHES
 from rag_engine.text.folding import fold
 from rag_engine.text.raised import RAISED
 from rag_engine.text.sentences import Span, sentence_spans
@@ -35,7 +36,7 @@ _OPENING_END = re.compile(r"[:：]$")
 _ROW = re.compile(r"[^:;\n]{1,160}:\s[^;\n]+(?:;\s[^:;\n]{1,160}:\s[^;\n]+)+")
 # The beginning of an item, by its kind: a bullet, a number or letters in brackets, a number with a full stop.
 _MARKER = re.compile(
-    r"(?P<bullet>[•▪●○■□◦‣·–—*-]\s)|(?P<bracket>\(?(?:\d{1,3}|[a-zA-Z]{1,2}|[ivxIVX]{1,5})\)\s)"
+    rf"(?P<bullet>[{BULLETS}{DASHES}]\s)|(?P<bracket>\(?(?:\d{{1,3}}|[a-zA-Z]{{1,2}}|[ivxIVX]{{1,5}})\)\s)"
     r"|(?P<number>(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})\.\s)|(?P<roman>[IVXLC]{1,6}\s[-–]\s)"
 )
 # "(16) | The Union ...": a paragraph whose number has a separate cell. Alone it is no row of a table.

@@ -163,3 +163,11 @@ def test_a_sentence_with_the_mark_of_a_note_behind_it_can_be_quoted() -> None:
     assert [text[unit.start : unit.end][-len(end) :] for unit, end in zip(units_of(text, "en"), ends, strict=True)] == [
         *ends
     ]
+
+
+@pytest.mark.parametrize("glyph", ["•", "►", "−", "✓", "▫", "❖", "–"])
+def test_items_stand_under_their_opening_words_whatever_begins_them(glyph: str) -> None:
+    text = f"The order of march gives the following:\n\n{glyph} the aim and the way of the march\n\n{glyph} the speed"
+    assert [(unit.kind, unit.opening) for unit in units_of(text, "en")][1:] == [
+        ("item", "The order of march gives the following:")
+    ] * 2
