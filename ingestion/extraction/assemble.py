@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
-from ingestion.extraction.layout.letter_spacing import SPACED, with_joined_letters
+from ingestion.extraction.layout.letter_spacing import has_spaced_letters, with_joined_letters
 from ingestion.extraction.runs import Look, Run, left_out, offset_after, standing
 from ingestion.extraction.table_grid import TableGrid
 from rag_engine.messages import Message
@@ -94,7 +94,7 @@ def one_line(text: str) -> str:
         text = _UNSEEN.sub("", text)
     if not text.isascii() and not unicodedata.is_normalized("NFC", text):
         text = unicodedata.normalize("NFC", text)
-    if SPACED.search(text):
+    if has_spaced_letters(text):
         text = with_joined_letters(text)
     if "[" in text:
         text = _AMENDED.sub(r"\g<0> ", text)
