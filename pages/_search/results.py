@@ -34,7 +34,6 @@ from rag_engine.passage_search.facet_counts import excluding_facets
 from rag_engine.passage_search.find import DocumentMatches, FoundPassages, find_passages, in_order
 from rag_engine.passage_search.passage_query import PassageQuery
 from rag_engine.passage_search.passages import MarkedPassage, citation_of, read_passages
-from rag_engine.passage_search.struck import StruckMatch
 from rag_engine.takeaway.exported_text import plain_quotes
 from rag_engine.viewer.address import DocumentPlace
 
@@ -85,7 +84,7 @@ def draw_results(engine: Engine, query: PassageQuery, found: FoundPassages | Non
         return
     if found is None:
         return
-    _draw_struck(found.struck)
+    _draw_struck(found)
     if not len(found):
         _draw_refusal(engine, found)
         return
@@ -101,18 +100,20 @@ def draw_results(engine: Engine, query: PassageQuery, found: FoundPassages | Non
     _draw_turning(first, len(found.documents))
 
 
-def _draw_struck(matches: Sequence[StruckMatch]) -> None:
-    """Draw struck words that were found, each within its paragraph."""
+def _draw_struck(found: FoundPassages) -> None:
+    """Draw struck words that were found, each within its paragraph; folded where passages hold the words."""
+    matches = found.struck
     if not matches:
         return
     told = counted(
         "{n} place with struck text, not in force", "{n} places with struck text, not in force", len(matches)
     )
-    with st.expander(told, icon=":material/format_strikethrough:", expanded=True, key="found struck"):
+    with st.expander(told, icon=":material/format_strikethrough:", expanded=not found.worded, key="found struck"):
         for number_, match in enumerate(matches):
             document, struck = match.document, match.struck
             place = page_place(document.file, struck.page) if document.pages > 1 else ""
-            st.markdown(" · ".join(filter(None, (f"**{escape(document.shown_title)}**", place))))
+            named = (f"**{escape(document.shown_title)}**", place, escape(document.file))
+            st.markdown(" · ".join(filter(None, named)))
             words = [match.before[-_AROUND:], match.after[:_AROUND]]
             before, after = (escape(" ".join(one.split())) for one in words)
             with in_language(document.metadata.language, f"struck {number_}"):

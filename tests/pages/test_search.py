@@ -316,3 +316,17 @@ def test_a_document_without_a_title_is_named_by_its_file(start: Start, workspace
 
     assert not app.exception
     assert "**flood\\-act\\.txt**" in [one.value for one in app.markdown]
+
+
+def test_struck_words_are_shown_where_they_are_asked_for(start: Start, tmp_path: Path) -> None:
+    page = (
+        "<html lang='en'><h1>Dyke by-law</h1><p>Owners shall inspect dykes every <del>five</del> two years.</p></html>"
+    )
+    (tmp_path / "by-law.html").write_text(page, encoding="utf-8")
+    index_files(tmp_path / "workspace", tmp_path / "by-law.html")
+    app = search_page(start(tmp_path / "workspace"), words="five years")
+    assert "~~" not in texts(app)
+    app.checkbox(key="search struck").check().run()
+    assert not app.exception
+    assert address(app)["struck"] == ["include"]
+    assert "Owners shall inspect dykes every ~~five~~ two years." in texts(app)
