@@ -56,12 +56,21 @@ _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _NOTE = re.compile(r"\{\s*\\(?:\*\\)?footnote(?![a-z])")
 _TITLE = re.compile(r"\{\s*\\title(?![a-z])")
 _FONTS = re.compile(r"\{\s*\\fonttbl(?![a-z])")
+# How striprtf fails on what is damaged.
+RTF_ERRORS = (LookupError, ValueError, TypeError, OverflowError)
 
 
 def extract_rtf(path: Path) -> Draft:
     """Return the blocks of an RTF document, each note after its paragraph, and its declared title."""
+    try:
+        return rtf_draft(path.read_bytes())
+    except RTF_ERRORS as error:
+        raise damaged(path, error) from error
+
+
+def rtf_draft(raw: bytes) -> Draft:
+    """Return the blocks and the title of RTF given as bytes; one of `RTF_ERRORS` if it is damaged."""
     # The source: seven-bit by the standard, else in the code page that it declares.
-    raw = path.read_bytes()
     found = _CODE_PAGE.search(raw[:4096])
     name = f"cp{int(found[1])}" if found else "cp1252"
     try:
@@ -71,16 +80,13 @@ def extract_rtf(path: Path) -> Draft:
     source = raw.decode(name, "replace")
     fonts = next(_groups(source, _FONTS), "")
     prolog = source[: source.find("{", 1)] if source.find("{", 1) > 0 else "{\\rtf1"
-    try:
-        text, groups = _without_notes(source)
-        plain = (f"{prolog}{fonts}{_with_pairs(_NOTE.sub('{', note, count=1))}}}" for _, note in groups)
-        notes = zip((number for number, _ in groups), map(_plain, plain), strict=True)
-        blocks = list(_blocks(_plain(_prepared(text)), notes))
-        title = next(
-            (_plain(f"{prolog}{fonts}{_TITLE.sub('{', group, count=1)}}}") for group in _groups(source, _TITLE)), ""
-        )
-    except (LookupError, ValueError, TypeError, OverflowError) as error:
-        raise damaged(path, error) from error
+    text, groups = _without_notes(source)
+    plain = (f"{prolog}{fonts}{_with_pairs(_NOTE.sub('{', note, count=1))}}}" for _, note in groups)
+    notes = zip((number for number, _ in groups), map(_plain, plain), strict=True)
+    blocks = list(_blocks(_plain(_prepared(text)), notes))
+    title = next(
+        (_plain(f"{prolog}{fonts}{_TITLE.sub('{', group, count=1)}}}") for group in _groups(source, _TITLE)), ""
+    )
     return Draft(blocks, title)
 
 

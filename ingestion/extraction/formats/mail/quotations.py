@@ -103,6 +103,11 @@ def pieces_of_page(page: str) -> list[Piece]:
     return _with_heads([piece for piece in pieces if _words(piece.block)])
 
 
+def pieces_of_blocks(blocks: Iterable[DraftBlock]) -> list[Piece]:
+    """Return the pieces of a body that another reader read."""
+    return _with_heads([Piece(block) for block in blocks if block.left_out or _words(block)])
+
+
 def _with_heads(pieces: Sequence[Piece]) -> list[Piece]:
     """Return the pieces with the heads of quoted mails told apart; such a mail goes on to the end."""
     made: list[Piece] = []
