@@ -23,9 +23,12 @@ _MOST_RULES, _MOST_CHARACTERS = 500, 300_000
 _STATE = re.compile(r":(?:hover|focus|active|target|checked|not|where|is|has)|::?after|\[aria-|>>>")
 
 
-def inline_styles(root: html.HtmlElement) -> None:
-    """Write what the style sheets of a page decide to its elements, and the text that they set before."""
-    sheets = " ".join(style.text or "" for style in root.iter("style"))[:_MOST_CHARACTERS]
+def inline_styles(root: html.HtmlElement, linked: str = "") -> None:
+    """Write what the style sheets of a page decide to its elements, and the text that they set before.
+
+    `linked` are those to which it links; its own prevail.
+    """
+    sheets = " ".join([linked, *(style.text or "" for style in root.iter("style"))])[:_MOST_CHARACTERS]
     if not _DECIDES.search(sheets):
         return
     for selector, declared in _rules(sheets):

@@ -8,6 +8,8 @@ from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 
+from lxml import html
+
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.html_notes import MARK, NOTE, take_notes
 from ingestion.extraction.formats.html_written import write_out
@@ -16,7 +18,7 @@ from ingestion.extraction.formulas import formula
 from ingestion.extraction.runs import Look, Run, left_out, note_mark, standing
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
-from ingestion.web.html import clean, is_hidden, main_content, parse
+from ingestion.web.html import clean, clean_unseen, is_hidden, main_content, parse
 from ingestion.web.styles import inline_styles
 
 _HEADING = re.compile("h[1-6]")
@@ -49,10 +51,24 @@ def html_blocks(raw: bytes) -> Draft:
     if root is None:
         return Draft([])
     inline_styles(root)
+    return tree_blocks(root)
+
+
+def tree_blocks(root: html.HtmlElement, *, of_site: bool = True) -> Draft:
+    """Return the blocks and the title of a page, whose elements have the styles of its sheets.
+
+    A page that is `of_site` has headers, footers and asides of the site; those of a book are its own.
+    """
     notes = take_notes(root)
     write_out(root)
-    clean(root, hidden=False)
-    blocks = list(_with_labels(_blocks(main_content(root), notes)))
+    if of_site:
+        clean(root, hidden=False)
+        content = main_content(root)
+    else:
+        clean_unseen(root)
+        body = root.find(".//body")
+        content = root if body is None else body
+    blocks = list(_with_labels(_blocks(content, notes)))
     first = next((block.lines[0].text for block in blocks if block.kind == "heading"), "")
     declared = root.findtext(".//title") or ""
     # The page's title usually ends in the name of the site; the first heading inside it does not.

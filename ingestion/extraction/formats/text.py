@@ -14,10 +14,11 @@ from mdit_py_plugins.superscript import superscript_plugin
 from mdit_py_plugins.tasklists import tasklists_plugin
 
 from ingestion.extraction.assemble import Draft, DraftBlock
-from ingestion.extraction.formats.html import html_blocks
+from ingestion.extraction.formats.html import tree_blocks
 from ingestion.extraction.layout.hyphenation import join_lines, vocabulary_of
 from ingestion.text_encoding import encoding_name, guess_encoding, is_damaged_utf8
 from ingestion.types.outcome import Refusal
+from ingestion.web.html import parse
 from rag_engine.messages import Message
 
 # Of these signs a text has none.
@@ -95,7 +96,8 @@ def markdown_blocks(text: str) -> Sequence[DraftBlock]:
     tokens, vocabulary = markdown.parse(text), vocabulary_of(text.splitlines())
     for token in tokens:
         _join_lines(token.children or (), vocabulary)
-    return html_blocks(f"<body>{markdown.renderer.render(tokens, markdown.options, {})}</body>".encode()).blocks
+    root = parse(f"<body>{markdown.renderer.render(tokens, markdown.options, {})}</body>")
+    return [] if root is None else tree_blocks(root, of_site=False).blocks
 
 
 def _join_lines(pieces: Sequence[Token], vocabulary: frozenset[str]) -> None:
