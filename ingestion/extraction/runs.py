@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Flag, auto
 from typing import NamedTuple
 
@@ -12,13 +12,17 @@ from rag_engine.text.raised import TO_RAISED
 
 
 class Look(Flag):
-    """How a format shows characters: struck out, hidden from the page, above the line or below it."""
+    """How a format shows characters: struck out, hidden from the page, above the line or below it.
+
+    A number is one that the format writes before a paragraph by itself.
+    """
 
     PLAIN = 0
     STRUCK = auto()
     HIDDEN = auto()
     RAISED = auto()
     LOWERED = auto()
+    NUMBER = auto()
 
 
 class Run(NamedTuple):
@@ -51,11 +55,27 @@ def standing(runs: Iterable[Run]) -> str:
     """
     parts: list[str] = []
     last = ""
-    for text, look in runs:
+    for text, look in _without_bare_numbers(list(runs)):
         if text and not look & _OUT:
             last = _shifted(text, look, last) if look else text
             parts.append(last)
     return "".join(parts)
+
+
+def _without_bare_numbers(runs: Sequence[Run]) -> Sequence[Run]:
+    """Return the runs without numbers of paragraphs of which nothing stands."""
+    if not any(run.look & Look.NUMBER for run in runs):
+        return runs
+    kept: list[Run] = []
+    says = False
+    for run in reversed(runs):
+        if run.look & Look.NUMBER:
+            kept += [run] if says else []
+            says = False
+        else:
+            kept.append(run)
+            says = says or (run.stands and bool(run.text.strip()))
+    return kept[::-1]
 
 
 def _shifted(text: str, look: Look, before: str) -> str:

@@ -18,9 +18,9 @@ from lxml import etree
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph, unread_comments
 from ingestion.extraction.formats.pictures.package_pictures import Finder, drawings_in
 from ingestion.extraction.formats.word.changes import accept_changes, drop_instructions
-from ingestion.extraction.formats.word.markup import FALLBACK, MC, W, is_on, value_of
+from ingestion.extraction.formats.word.markup import FALLBACK, HIDDEN, MC, NUMBER, W, is_on, value_of
 from ingestion.extraction.formats.word.numbers import WRITERS, write_numbers
-from ingestion.extraction.formats.zip_container import Element, Package, open_package, whole_number
+from ingestion.extraction.formats.zip_container import Element, Package, open_package, parts_outside, whole_number
 from ingestion.extraction.formulas import formula
 from ingestion.extraction.runs import Look, Run, left_out, note_mark, standing
 from ingestion.extraction.symbols import in_unicode
@@ -46,7 +46,7 @@ _EQUATION = re.compile(rb'ProgID="[^"]{0,40}(?:Equation|Math)')
 # Properties of a run, kept as attributes of ours with the name of the look, and the elements of Word that set them.
 _PROPERTIES = {
     "struck": (f"{W}strike", f"{W}dstrike"),
-    "hidden": (f"{W}vanish",),
+    HIDDEN: (f"{W}vanish",),
     "shift": (f"{W}vertAlign", f"{W}position"),
 }
 _SHIFTS = {"superscript": Look.RAISED, "subscript": Look.LOWERED}
@@ -192,24 +192,17 @@ def _blocks(
 
 def _notes_of(element: Element, notes: Mapping[tuple[str, str], DraftBlock]) -> Iterator[DraftBlock]:
     """Yield the notes whose marks are in an element and in no text box of it."""
-    for reference in element.iter(f"{W}footnoteReference", f"{W}endnoteReference"):
-        kind = reference.tag.removeprefix(W).removesuffix("Reference")
-        note = notes.get((kind, reference.get(f"{W}id", "")))
-        if note is not None and _is_own(reference, element):
+    for reference in parts_outside(element, _BOX, f"{W}footnoteReference", f"{W}endnoteReference"):
+        kind = str(reference.tag).removeprefix(W).removesuffix("Reference")
+        if (note := notes.get((kind, reference.get(f"{W}id", "")))) is not None:
             yield note
 
 
 def _boxes(element: Element) -> Iterator[Element]:
     """Yield the text boxes within an element, without those within them and without second copies."""
-    for box in element.iter(_BOX):
-        if _is_own(box, element) and next(box.iterancestors(FALLBACK), None) is None:
+    for box in parts_outside(element, _BOX, _BOX):
+        if next(box.iterancestors(FALLBACK), None) is None:
             yield box
-
-
-def _is_own(part: Element, element: Element) -> bool:
-    """Return whether a part of an element is not within a text box of it."""
-    around = part.iterancestors(_BOX, element.tag)
-    return next(one for one in around if one is element or one.tag == _BOX) is element
 
 
 def _only_cell(rows: Sequence[Element]) -> Element | None:
@@ -338,7 +331,7 @@ def _is_ticked(box: Element) -> bool:
 
 
 def _look_of(run: Element) -> Look:
-    named = filter(None, (run.get(name) for name in _PROPERTIES))
+    named = filter(None, (run.get(name) for name in (*_PROPERTIES, NUMBER)))
     return reduce(or_, (Look[name] for name in named), Look.PLAIN)
 
 
@@ -400,10 +393,9 @@ def _bases(styles: Mapping[str, Element], identity: str) -> Iterator[Element]:
 
 
 def _boxed_runs(part: Element) -> Iterator[Run]:
-    for box in part.iter(_BOX):
-        if next(box.iterancestors(FALLBACK, _BOX), None) is None:
-            yield Run(" ")
-            yield from _runs(box)
+    for box in _boxes(part):
+        yield Run(" ")
+        yield from _runs(box)
 
 
 def _edge(package: Package, kind: str, looks: Styles) -> list[DraftBlock]:

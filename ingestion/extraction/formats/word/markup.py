@@ -7,6 +7,8 @@ from ingestion.extraction.formats.zip_container import Element
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 FALLBACK = f"{MC}Fallback"
+# Attributes of ours on a run: that it is hidden, and that it is the number of its paragraph.
+HIDDEN, NUMBER = "hidden", "number"
 
 
 def value_of(element: Element, path: str) -> str:

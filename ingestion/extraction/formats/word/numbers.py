@@ -9,15 +9,12 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from ingestion.extraction.formats.word.markup import FALLBACK, W, value_of
+from ingestion.extraction.formats.word.markup import FALLBACK, HIDDEN, NUMBER, W, value_of
 from ingestion.extraction.formats.zip_container import Element, whole_number
-from ingestion.extraction.layout.numerals import COUNTED
+from ingestion.extraction.layout.numerals import COUNTED, cyrillic, repeated
 
 _PLACE = re.compile(r"%([1-9])")
 _LEVELS = 9
-_CYRILLIC = "абвгдежзиклмнопрстуфхцчшщыэюя"
-# The marks of notes one after the other; then each twice, three times.
-_CHICAGO = "*†‡§"
 # Words of a language, as "Article One", are written as figures.
 WRITERS: dict[str, Callable[[int], str]] = {
     "decimal": COUNTED["1"],
@@ -26,20 +23,14 @@ WRITERS: dict[str, Callable[[int], str]] = {
     "upperLetter": COUNTED["A"],
     "lowerRoman": COUNTED["i"],
     "upperRoman": COUNTED["I"],
-    "russianLower": lambda number: _repeated(_CYRILLIC, number),
-    "russianUpper": lambda number: _repeated(_CYRILLIC, number).upper(),
-    "chicago": lambda number: _repeated(_CHICAGO, number),
+    "russianLower": cyrillic,
+    "russianUpper": lambda number: cyrillic(number).upper(),
+    "chicago": lambda number: repeated("*†‡§", number),
     "numberInDash": lambda number: f"- {number} -",
     "decimalEnclosedParen": lambda number: f"({number})",
     "decimalEnclosedFullstop": lambda number: f"{number}.",
     "none": lambda _: "",
 }
-
-
-def _repeated(signs: str, number: int) -> str:
-    """Return a positive number in signs, which are repeated when all are used."""
-    repeats, place = divmod(max(1, number) - 1, len(signs))
-    return signs[place] * (repeats + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +64,8 @@ def write_numbers(body: Element, numbering: Element, styles: Element | None) -> 
         name, level = _place(element, by_style, lists)
         # The second copy of a text box is not read and must not count.
         is_copy = next(element.iterancestors(FALLBACK), None) is not None
-        looks = [_left_out(text) for text in element.iter(f"{W}t") if text.text]
-        gone = looks and all("hidden" in look for look in looks)
+        looks = [_is_hidden(text) for text in element.iter(f"{W}t") if text.text]
+        gone = looks and all(looks)
         if name not in lists or level not in lists[name].levels or is_copy or gone:
             continue
         used = lists[name]
@@ -89,18 +80,15 @@ def write_numbers(body: Element, numbering: Element, styles: Element | None) -> 
         begun.add((name, level))
         if written := _label(count, used, level):
             run = etree.Element(f"{W}r")
+            run.set(NUMBER, "NUMBER")
             etree.SubElement(run, f"{W}t").text = f"{written} "
             if looks:
-                # A number whose words are all struck numbers nothing.
-                if all(looks):
-                    run.set("struck", "STRUCK")
                 element.insert(0, run)
 
 
-def _left_out(text: Element) -> list[str]:
-    """Return which looks take a text out of its sentence, as they are written to its run."""
+def _is_hidden(text: Element) -> bool:
     run = text.getparent()
-    return [] if run is None else [name for name in ("struck", "hidden") if run.get(name)]
+    return run is not None and bool(run.get(HIDDEN))
 
 
 def _label(count: Mapping[int, int], used: _List, level: int) -> str:
