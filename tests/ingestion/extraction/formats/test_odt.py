@@ -61,6 +61,7 @@ def listed(*items: str, more: str = 'text:style-name="L"') -> str:
     return f"<text:list {more}>{''.join(items)}</text:list>"
 
 
+ROWS = (("Town", "Fee", "visible"), ("Kelm", "5", "collapse"), ("Tarn", "6", "visible"))
 CASES = {
     "a list that goes on": (
         listed(item("a"), item("b", listed(item("c"), item("d"))), more='text:style-name="L" xml:id="x"')
@@ -94,9 +95,9 @@ CASES = {
         "".join(
             ["<table:table>"]
             + [
-                f'<table:table-row table:visibility="{shown or 'visible'}"><table:table-cell><text:p>{town}</text:p>'
+                f'<table:table-row table:visibility="{shown}"><table:table-cell><text:p>{town}</text:p>'
                 f"</table:table-cell><table:table-cell><text:p>{fee}</text:p></table:table-cell></table:table-row>"
-                for town, fee, shown in (("Town", "Fee", ""), ("Kelm", "5", "collapse"), ("Tarn", "6", "visible"))
+                for town, fee, shown in ROWS
             ]
             + ["</table:table>"]
         ),
