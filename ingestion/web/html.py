@@ -14,7 +14,13 @@ Element: TypeAlias = etree._Element  # noqa: SLF001 - the only name lxml has for
 
 # What XML cannot hold. Character references bring it in behind the first cleaning.
 CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-HIDDEN = re.compile(r"display\s{0,4}:\s{0,4}none|visibility\s{0,4}:\s{0,4}hidden", re.IGNORECASE)
+# Not displayed, of no size, transparent, cut to nothing, or moved out of the page.
+HIDDEN = re.compile(
+    r"display\s{0,4}:\s{0,4}none|visibility\s{0,4}:\s{0,4}(?:hidden|collapse)"
+    r"|(?:font-size|(?<![\w-])opacity)\s{0,4}:\s{0,4}0(?:\.0{1,4})?(?:px|pt|r?em|%)?\s{0,4}(?:[;!]|$)"
+    r"|clip\s{0,4}:\s{0,4}rect\(\s{0,4}[01](?:px)?[\s,]|(?:left|top|text-indent)\s{0,4}:\s{0,4}-\d{4}",
+    re.IGNORECASE,
+)
 
 _UNSEEN = (
     "script", "style", "noscript", "template", "nav", "button", "select", "iframe", "svg", "object", "embed", "canvas",

@@ -101,7 +101,7 @@ def test_rtf_of_an_unknown_font_alphabet_is_refused_as_damaged(tmp_path: Path) -
             ["Every two years.", "Boxed.", "Two."],
         ),
         (
-            r"{\header\pard Journal\par}{\headerf\pard Journal\par}{\footer\pard Seat{\field{\*\fldinst X}}\par}Body.\par",
+            r"{\header\pard Journal\par}{\headerf\pard Journal\par}{\footer\pard Seat{\*\fldinst X}\par}Body.\par",
             ["Journal", "Body.", "Seat"],
         ),
         (r"{\listtext\pard\plain 1.\tab}one\par{\listtext\pard\plain 2.\tab}{\strike two}\par", ["1. one"]),
