@@ -103,7 +103,8 @@ NESTED = "<table><tr><td>Adult</td><td>10</td></tr></table>"
     ("body", "expected"),
     [
         ("<style>.o{text-decoration:line-through}</style><table class=o><tr><td>A<td>B</table><p>x</p>", ["x"]),
-        ("<table><tbody hidden><tr><td>A<td>1</tbody><tr><td>Town<td>Fee<tr><td>K<td>2</table>", ["Town | Fee", "Town: K; Fee: 2"]),
+        ("<table><tbody hidden><tr><td>A<td>1</tbody><tr><td>Town<td>Fee<tr><td>K<td>2</table>",
+         ["Town | Fee", "Town: K; Fee: 2"]),
         ("<p>a <i style='font-size: 0'>b</i><i style='opacity:0'>c</i><i style='left:-9999px'>d</i>e</p>", ["a e"]),
         ("<ol style='list-style: decimal inside'><li>a<li hidden>b<li>c</ol>", ["1. a", "2. c"]),
         ("<ol style='list-style-type: lower-greek'><li>a</ol>", ["α. a"]),
@@ -118,7 +119,7 @@ NESTED = "<table><tr><td>Adult</td><td>10</td></tr></table>"
             ["Pool | Fees", "Pool: North; Fees: Adult 10", "Pool: South; Fees: 7"],
         ),
         ("<p><ruby>本<rt>hon</rt></ruby> <ruby>本<rp>(</rp><rt>hon</rt><rp>)</rp></ruby></p>", ["本(hon) 本(hon)"]),
-        ("<p>Name <input value='Anna'> <textarea>of Kelm</textarea><input type=submit value=Send>", ["Name Anna of Kelm"]),
+        ("<p>By <input value='Anna'> <textarea>of Kelm</textarea><input type=submit value=Send>", ["By Anna of Kelm"]),
         ("<pre>Article 1\nOwners pay.\n\nArticle 2\nWait.</pre>", ["Article 1 Owners pay.", "Article 2 Wait."]),
         ("<p>The fee is<br>forty euros.<br>Children pay<br>a) ten<br>b) five</p>",
          ["The fee is forty euros.", "Children pay", "a) ten", "b) five"]),
