@@ -144,6 +144,11 @@ def unread_files(names: Sequence[str]) -> tuple[Message, ...]:
     return (Message("Attached files, which were not read: {names}.", names=named),)
 
 
+def unread_comments(count: int) -> tuple[Message, ...]:
+    """Return the warning that counts the comments of a file, which are no words of its document."""
+    return (Message("Comments, left out because they are not part of the text: {count:,}.", count=count),) * bool(count)
+
+
 class Assembled(NamedTuple):
     """A text with its lines and blocks, and with what is struck out of it."""
 

@@ -19,14 +19,14 @@ from ingestion.extraction.formats.legacy_office import converted
 from ingestion.extraction.formats.mail.message import Attachment, ReadAttachment
 from ingestion.extraction.formats.mail.read import extract_mail, extract_web_archive
 from ingestion.extraction.formats.odt import extract_flat, extract_odt
-from ingestion.extraction.formats.pictures.package_pictures import sheet_pictures, with_odf_charts
+from ingestion.extraction.formats.pictures.package_pictures import flat_picture, sheet_pictures, with_odf_charts
 from ingestion.extraction.formats.pictures.rtf_pictures import rtf_picture, rtf_pictures
 from ingestion.extraction.formats.pptx import extract_pptx
 from ingestion.extraction.formats.rtf import extract_rtf
 from ingestion.extraction.formats.sheet_marks import count_unsaved, told_formulas
 from ingestion.extraction.formats.text import extract_markdown, extract_text
 from ingestion.extraction.formats.xlsx import extract_xlsx
-from ingestion.extraction.formats.zip_container import open_package, transitional
+from ingestion.extraction.formats.zip_container import open_package, parse_xml, transitional
 from ingestion.extraction.layout.title import choose_title
 from ingestion.extraction.runs import told
 from ingestion.extraction.table_text import with_caption_units
@@ -191,5 +191,8 @@ def _with_pictures(path: Path, found: Format, draft: Draft, ocr: OcrEngine | Non
 
     if found == "rtf":
         return with_pictures(path, draft, ocr, partial(rtf_picture, content))
+    if found == "fodt":
+        root = parse_xml(path.read_bytes())
+        return draft if root is None else with_pictures(path, draft, ocr, partial(flat_picture, root))
     with open_package(path) as package:
         return with_pictures(path, draft, ocr, partial(package.read, most=_LARGEST_PICTURE))

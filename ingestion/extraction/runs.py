@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Flag, auto
 from typing import NamedTuple
 
@@ -13,13 +13,17 @@ from rag_engine.text.raised import TO_RAISED
 
 
 class Look(Flag):
-    """How a format shows characters: struck out, hidden from the page, above the line or below it."""
+    """How a format shows characters: struck out, hidden from the page, above the line or below it.
+
+    A number is one that the format writes before a paragraph by itself.
+    """
 
     PLAIN = 0
     STRUCK = auto()
     HIDDEN = auto()
     RAISED = auto()
     LOWERED = auto()
+    NUMBER = auto()
 
 
 # Most runs are plain: told by identity, since operators of flags take ten times as long.
@@ -60,16 +64,36 @@ def standing(runs: Iterable[Run]) -> str:
     >>> standing([Run("Art. 21"), Run("1", Look.RAISED), Run(" on CO"), Run("2", Look.LOWERED)])
     'Art. 21¹ on CO2'
     """
+    listed = list(runs)
+    if _are_plain(listed):
+        return "".join([run.text for run in listed])
     parts: list[str] = []
     last = ""
-    for text, look, _ in runs:
-        if look is PLAIN:
-            parts.append(text)
-            last = text or last
-        elif text and not look & _OUT:
+    for text, look, _ in _without_bare_numbers(listed):
+        if text and not look & _OUT:
             last = _shifted(text, look, last)
             parts.append(last)
     return "".join(parts)
+
+
+def _are_plain(runs: Sequence[Run]) -> bool:
+    return all(run.look is PLAIN for run in runs)
+
+
+def _without_bare_numbers(runs: Sequence[Run]) -> Sequence[Run]:
+    """Return the runs without numbers of paragraphs of which nothing stands."""
+    if not any(run.look & Look.NUMBER for run in runs):
+        return runs
+    kept: list[Run] = []
+    says = False
+    for run in reversed(runs):
+        if run.look & Look.NUMBER:
+            kept += [run] if says else []
+            says = False
+        else:
+            kept.append(run)
+            says = says or (run.stands and bool(run.text.strip()))
+    return kept[::-1]
 
 
 def _shifted(text: str, look: Look, before: str) -> str:
@@ -93,11 +117,11 @@ def left_out(runs: Iterable[Run]) -> tuple[Run, ...]:
     Those between the same letters are one if they look alike.
     """
     listed = list(runs)
-    if all(run.look is PLAIN for run in listed):
+    if _are_plain(listed):
         return ()
     found: list[Run] = []
     after = 0
-    for run in listed:
+    for run in _without_bare_numbers(listed):
         if run.stands:
             after += letters(run.text)
         elif found and (found[-1].look, found[-1].after) == (run.look, after):

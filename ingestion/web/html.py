@@ -14,11 +14,17 @@ Element: TypeAlias = etree._Element  # noqa: SLF001 - the only name lxml has for
 
 # What XML cannot hold. Character references bring it in behind the first cleaning.
 CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-HIDDEN = re.compile(r"display\s{0,4}:\s{0,4}none|visibility\s{0,4}:\s{0,4}hidden", re.IGNORECASE)
+# Not displayed, of no size, transparent, cut to nothing, or moved out of the page.
+HIDDEN = re.compile(
+    r"display\s{0,4}:\s{0,4}none|visibility\s{0,4}:\s{0,4}(?:hidden|collapse)"
+    r"|(?:font-size|(?<![\w-])opacity)\s{0,4}:\s{0,4}0(?:\.0{1,4})?(?:px|pt|r?em|%)?\s{0,4}(?:[;!]|$)"
+    r"|clip\s{0,4}:\s{0,4}rect\(\s{0,4}[01](?:px)?[\s,]|(?:left|top|text-indent)\s{0,4}:\s{0,4}-\d{4}",
+    re.IGNORECASE,
+)
 
-_BOILERPLATE = (
-    "script", "style", "noscript", "template", "nav", "aside", "button", "select", "iframe", "svg", "object", "dialog",
-    "embed", "canvas", "audio", "video", "input", "textarea",
+_UNSEEN = (
+    "script", "style", "noscript", "template", "nav", "button", "select", "iframe", "svg", "object", "embed", "canvas",
+    "audio", "video", "input", "textarea",
 )  # fmt: skip
 _MENU_ROLES = frozenset({
     "navigation", "banner", "contentinfo", "search", "complementary", "menu", "menubar", "dialog",
@@ -29,6 +35,12 @@ _MENU_NAMES = frozenset({
     "sub-menu", "breadcrumb", "breadcrumbs", "footer", "site-footer", "page-footer", "sidebar", "side-bar", "cookie",
     "cookies", "cookie-banner", "cookie-consent", "cookie-notice", "social", "social-links", "social-media", "share",
     "sharing", "share-buttons", "skip-link", "skip-links", "toolbar",
+})  # fmt: skip
+# Those that name nothing else.
+_SITE_NAMES = frozenset({
+    "navbar", "navigation", "main-menu", "mainmenu", "menu-main", "topmenu", "top-menu", "breadcrumb", "breadcrumbs",
+    "site-footer", "cookie-banner", "cookie-consent", "cookie-notice", "social-links", "social-media", "share-buttons",
+    "skip-link", "skip-links",
 })  # fmt: skip
 _ENOUGH = 200
 _BYTE_ORDER_MARKS = (
@@ -111,7 +123,8 @@ def _shallow(text: str) -> str:
 
 def clean(root: html.HtmlElement, *, menus: bool = False, hidden: bool = True) -> None:
     """Remove scripts, headers, footers and small forms; on demand also `menus` and `hidden` elements."""
-    etree.strip_elements(root, *_BOILERPLATE, with_tail=False)
+    clean_unseen(root)
+    etree.strip_elements(root, "aside", "dialog", with_tail=False)
     for element in root.xpath("//body//*[@hidden or @style]") if hidden else ():
         if is_hidden(element):
             _drop(element)
@@ -121,9 +134,15 @@ def clean(root: html.HtmlElement, *, menus: bool = False, hidden: bool = True) -
         _drop(element)
     # Some pages wrap the whole of their content in a form, or call it a menu.
     whole = len(text_of(root))
-    for element in root.xpath("//body//*[@role or @class or @id or self::form]" if menus else "//form"):
-        if (element.tag == "form" or _is_menu(element)) and 2 * len(text_of(element)) < whole:
+    for element in root.xpath("//body//*[@role or @class or @id or self::form]"):
+        named = _is_menu(element, _MENU_NAMES if menus else _SITE_NAMES)
+        if (element.tag == "form" or named) and 2 * len(text_of(element)) < whole:
             _drop(element)
+
+
+def clean_unseen(root: html.HtmlElement) -> None:
+    """Remove scripts, menus and controls, which no page shows as text."""
+    etree.strip_elements(root, *_UNSEEN, with_tail=False)
 
 
 def is_hidden(element: Element) -> bool:
@@ -155,10 +174,10 @@ def _drop(element: html.HtmlElement) -> None:
         element.drop_tree()
 
 
-def _is_menu(element: html.HtmlElement) -> bool:
+def _is_menu(element: html.HtmlElement, names: frozenset[str]) -> bool:
     if element.get("role") in _MENU_ROLES:
         return True
-    named = _MENU_NAMES & {*element.get("class", "").lower().split(), element.get("id", "").lower()}
+    named = names & {*element.get("class", "").lower().split(), element.get("id", "").lower()}
     return bool(named) and element.tag not in ("main", "article")
 
 

@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from cssselect import ExpressionError, SelectorError
 from lxml import html
 
+from ingestion.web.html import HIDDEN
+
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 # Rules for other media than the screen; those for the screen are read as if they stood alone.
 _MEDIA = re.compile(r"@media([^{};]{0,200})\{((?:[^{}]*\{[^{}]*\})*[^{}]*)\}")
 _RULE = re.compile(r"([^{}@;]{1,1000})\{([^{}]{0,5000})\}")
-_DECIDES = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*hidden|line-through|vertical-align\s*:\s*su|list-style|content\s*:",
-    re.IGNORECASE,
-)
+_DECIDES = re.compile(rf"{HIDDEN.pattern}|line-through|vertical-align\s*:\s*su|list-style|content\s*:", re.IGNORECASE)
 _BEFORE = re.compile(r"::?before\s*$", re.IGNORECASE)
 _CONTENT = re.compile(r"content\s*:\s*([^;}]{1,200})", re.IGNORECASE)
 _PIECE = re.compile(r"attr\(\s*([\w-]{1,50})\s*\)|\"([^\"\\]{0,100})\"|'([^'\\]{0,100})'")
@@ -23,9 +22,12 @@ _MOST_RULES, _MOST_CHARACTERS = 500, 300_000
 _STATE = re.compile(r":(?:hover|focus|active|target|checked|not|where|is|has)|::?after|\[aria-|>>>")
 
 
-def inline_styles(root: html.HtmlElement) -> None:
-    """Write what the style sheets of a page decide to its elements, and the text that they set before."""
-    sheets = " ".join(style.text or "" for style in root.iter("style"))[:_MOST_CHARACTERS]
+def inline_styles(root: html.HtmlElement, linked: str = "") -> None:
+    """Write what the style sheets of a page decide to its elements, and the text that they set before.
+
+    `linked` are those to which it links; its own prevail.
+    """
+    sheets = " ".join([linked, *(style.text or "" for style in root.iter("style"))])[:_MOST_CHARACTERS]
     if not _DECIDES.search(sheets):
         return
     for selector, declared in _rules(sheets):

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import posixpath
+import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from lxml import html
+
 from ingestion.extraction.assemble import Draft, DraftBlock
-from ingestion.extraction.formats.html import html_blocks
+from ingestion.extraction.formats.html import tree_blocks
+from ingestion.extraction.formats.html_notes import NotesElsewhere
 from ingestion.extraction.formats.pictures.package_pictures import chapter_pictures
 from ingestion.extraction.formats.zip_container import Element, Package, open_package
 from ingestion.file_reading import ExtractionLimits
 from ingestion.types.outcome import Refusal
+from ingestion.web.html import decode, parse
+from ingestion.web.styles import inline_styles
 from rag_engine.messages import Message
 
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
@@ -20,6 +27,9 @@ OPF = "{http://www.idpf.org/2007/opf}"
 _TITLE = "{http://purl.org/dc/elements/1.1/}title"
 # Fonts are often obfuscated so that they cannot be copied out; that hides no text.
 _FONTS_ONLY = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
+# What a chapter of notes calls them.
+_NOTES = re.compile(rb"(?:epub:type|role)\s{0,9}=\s{0,9}[\"'][^\"'<>]{0,99}(?:footnote|endnote|rearnote)s?(?![a-z])")
+_LONGEST_SHEET = 300_000
 _CHAPTERS = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
 
 
@@ -48,18 +58,71 @@ def extract_epub(path: Path, limits: ExtractionLimits) -> Draft:
                 chapters=len(chapters),
                 limit=limits.max_pages,
             )
-        blocks: list[DraftBlock] = []
-        warnings: list[Message] = []
-        for number, chapter in enumerate(chapters, 1):
-            if chapter in package.names:
-                content = package.read(chapter)
-                blocks += [replace(block, page=number) for block in html_blocks(content).blocks]
-                blocks += chapter_pictures(package, chapter, content, number)
-            else:
-                warnings.append(
-                    Message("Chapter {number} ({name}) is listed but not in the file.", number=number, name=chapter)
-                )
-    return Draft(blocks, root.findtext(f"{OPF}metadata/{_TITLE}") or "", max(1, len(chapters)), tuple(warnings))
+        blocks = _Chapters(package).blocks(chapters)
+        warnings = tuple(
+            Message("Chapter {number} ({name}) is listed but not in the file.", number=number, name=chapter)
+            for number, chapter in enumerate(chapters, 1)
+            if chapter not in package.names
+        )
+    return Draft(blocks, root.findtext(f"{OPF}metadata/{_TITLE}") or "", max(1, len(chapters)), warnings)
+
+
+class _Chapters:
+    """The chapters of a package, with their linked style sheets and the notes that stand in other files."""
+
+    def __init__(self, package: Package) -> None:
+        self._package = package
+        self._sheets: dict[str, str] = {}
+        self._noted: dict[str, html.HtmlElement | None] = {}
+        self._notes = NotesElsewhere(self._noted_page)
+
+    def blocks(self, chapters: Iterable[str]) -> list[DraftBlock]:
+        """Return the blocks of chapters, each a page."""
+        there = [(number, name) for number, name in enumerate(chapters, 1) if name in self._package.names]
+        # Chapters of notes come last, when their notes are taken from them.
+        there.sort(key=lambda one: _NOTES.search(self._package.read(one[1])) is not None)
+        found = [block for number, name in there for block in self._chapter(name, number)]
+        return sorted(found, key=lambda block: block.page)
+
+    def _chapter(self, name: str, number: int) -> list[DraftBlock]:
+        root = self._noted[name] if name in self._noted else self._page(name)
+        if root is None:
+            return []
+        self._notes.bring(root, lambda address: self._file(name, address))
+        pictures = chapter_pictures(self._package, name, self._package.read(name), number)
+        return [*(replace(block, page=number) for block in tree_blocks(root, of_site=False).blocks), *pictures]
+
+    def _page(self, name: str) -> html.HtmlElement | None:
+        root = parse(self._package.read(name))
+        if root is not None:
+            linked = (one.get("href", "") for one in root.iter("link") if "stylesheet" in one.get("rel", ""))
+            inline_styles(root, " ".join(self._sheet(self._file(name, address)) for address in linked))
+        return root
+
+    def _noted_page(self, name: str) -> html.HtmlElement | None:
+        if name not in self._noted:
+            self._noted[name] = self._page(name)
+        return self._noted[name]
+
+    def _sheet(self, name: str) -> str:
+        if name not in self._sheets:
+            self._sheets[name] = decode(self._package.read(name, most=_LONGEST_SHEET)) if name else ""
+        return self._sheets[name]
+
+    def _file(self, chapter: str, address: str) -> str:
+        """Return the name of the part that an address in a chapter leads to; "" for the chapter and for no part."""
+        name = _part(posixpath.dirname(chapter), address)
+        return name if name in self._package.names and name != chapter else ""
+
+
+def _part(folder: str, address: str) -> str:
+    """Return the name of the part that an address leads to from a folder."""
+    try:
+        path = urlsplit(address).path
+    except ValueError:
+        # Brackets that hold no address.
+        return ""
+    return posixpath.normpath(posixpath.join(folder, unquote(path)))
 
 
 def package_name(package: Package) -> str:
@@ -80,5 +143,5 @@ def _spine(package: Element, name: str) -> list[str]:
         item = items.get(reference.get("idref", ""))
         if item is None or item.get("media-type") not in _CHAPTERS or "nav" in item.get("properties", "").split():
             continue
-        chapters.append(posixpath.normpath(posixpath.join(folder, unquote(urlsplit(item.get("href", "")).path))))
+        chapters.append(_part(folder, item.get("href", "")))
     return chapters

@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path
+
+from lxml import html
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.html_notes import MARK, NOTE, take_notes
-from ingestion.extraction.formats.html_written import write_out
+from ingestion.extraction.formats.html_written import NUMBER, write_out
 from ingestion.extraction.formats.zip_container import Element
 from ingestion.extraction.formulas import formula
 from ingestion.extraction.runs import AT_END, Look, Run, left_out, letters, note_mark, standing
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
-from ingestion.web.html import clean, is_hidden, main_content, parse
+from ingestion.web.html import clean, clean_unseen, is_hidden, main_content, parse
 from ingestion.web.styles import inline_styles
 
 _HEADING = re.compile("h[1-6]")
@@ -28,6 +30,8 @@ _LOOKS = {"del": Look.STRUCK, "s": Look.STRUCK, "strike": Look.STRUCK, "sup": Lo
 _LABEL = re.compile(
     r"\(?(?:\d{1,3}[a-z]?|[a-z]{1,2}|[A-Z]|[ivxlc]{1,6})[.)]|\d{1,3}(?:\.\d{1,3})+\.?|[–—•‣▪-]|§{1,2}\s?\d{1,4}[a-z]?\.?"
 )
+_POINT = re.compile(r"\w{1,4}[.)]")
+_BLANK_LINES = re.compile(r"\n[ \t\r]*\n\s*")
 _SPAN = re.compile(r"\d{1,3}")
 _BREAK = re.compile(
     "address|article|blockquote|body|br|caption|center|dd|details|div|dl|dt|fieldset|figcaption|figure|footer|form|"
@@ -49,10 +53,24 @@ def html_blocks(raw: bytes) -> Draft:
     if root is None:
         return Draft([])
     inline_styles(root)
+    return tree_blocks(root)
+
+
+def tree_blocks(root: html.HtmlElement, *, of_site: bool = True) -> Draft:
+    """Return the blocks and the title of a page, whose elements have the styles of its sheets.
+
+    A page that is `of_site` has headers, footers and asides of the site; those of a book are its own.
+    """
     notes = take_notes(root)
     write_out(root)
-    clean(root, hidden=False)
-    blocks = list(_with_labels(_blocks(main_content(root), notes)))
+    if of_site:
+        clean(root, hidden=False)
+        content = main_content(root)
+    else:
+        clean_unseen(root)
+        body = root.find(".//body")
+        content = root if body is None else body
+    blocks = list(_with_labels(_blocks(content, notes)))
     first = next((block.lines[0].text for block in blocks if block.kind == "heading"), "")
     declared = root.findtext(".//title") or ""
     # The page's title usually ends in the name of the site; the first heading inside it does not.
@@ -64,7 +82,8 @@ def _with_labels(blocks: Iterable[DraftBlock]) -> Iterator[DraftBlock]:
     label: DraftBlock | None = None
     for block in blocks:
         is_text = block.kind == "text" and bool(block.lines)
-        if label is not None and is_text:
+        is_label = is_text and _LABEL.fullmatch(one_line(block.lines[0].text)) is not None
+        if label is not None and is_text and not is_label:
             words = f"{one_line(label.lines[0].text)} {block.lines[0].text}"
             before = letters(label.lines[0].text)
             out = (*label.left_out, *(run._replace(after=run.after + before) for run in block.left_out))
@@ -73,7 +92,7 @@ def _with_labels(blocks: Iterable[DraftBlock]) -> Iterator[DraftBlock]:
             continue
         if label is not None:
             yield label
-        label = block if is_text and _LABEL.fullmatch(one_line(block.lines[0].text)) else None
+        label = block if is_label else None
         if label is None:
             yield block
     if label is not None:
@@ -94,10 +113,14 @@ def _blocks(container: Element, notes: Mapping[str, Element]) -> Iterator[DraftB
         if event is not None and not isinstance(event, DraftBlock):
             marked.append(event)
             continue
-        if any(run.text.strip() for run in inline):
+        if any(run.text.strip() and not run.look & Look.NUMBER for run in inline):
             yield paragraph(inline)
-        inline = []
+            inline = []
+        # The number of an item is before its first paragraph, or else by itself.
+        inline = [run for run in inline if run.look & Look.NUMBER]
         if event is not None:
+            yield from (paragraph(run.text) for run in inline)
+            inline = []
             yield event
         for mark in marked:
             body = _runs(notes[mark.get(NOTE, "")])
@@ -123,21 +146,53 @@ def _events(element: Element) -> Iterator[Run | DraftBlock | Element | None]:
                     yield None
                 look = around
                 yield Run(owner.tail or "", look)
-        elif _HEADING.fullmatch(child.tag) or (child.tag == "table" and child.find(".//table") is None):
-            yield from (mark for mark in child.iter("a") if mark.get(NOTE))
-            yield from _whole_blocks(child, look)
-            yield Run(child.tail or "", look)
-        elif (written := _written(child)) is not None:
-            yield Run(written.text, look | written.look)
-            if child.get(NOTE):
-                yield child
+        elif (whole := _as_whole(child, look)) is not None:
+            yield from whole
             yield Run(child.tail or "", look)
         else:
             if _BREAK.fullmatch(child.tag):
                 yield None
             open_elements.append((iter(child), child, look))
             look |= _look_of(child)
-            yield Run(child.text or "", look)
+            yield from _begun(child, look)
+
+
+def _as_whole(child: Element, look: Look) -> Iterable[Run | DraftBlock | Element | None] | None:
+    """Return the runs and blocks of an element that is not looked into piece by piece, None for others."""
+    if _HEADING.fullmatch(child.tag) or (child.tag == "table" and _is_data(child)):
+        return chain((mark for mark in child.iter("a") if mark.get(NOTE)), _whole_blocks(child, look))
+    if (written := _written(child)) is not None:
+        return [Run(written.text, look | written.look), *([child] if child.get(NOTE) else [])]
+    if child.tag == "pre":
+        return _typed(child, look)
+    return [Run(" ", look)] if child.tag == "br" and _goes_on(child) else None
+
+
+def _typed(element: Element, look: Look) -> Iterator[Run | Element | None]:
+    """Yield the runs of a text that is set as it was typed, whose blank lines part its paragraphs."""
+    yield None
+    yield from (mark for mark in element.iter("a") if mark.get(NOTE))
+    for run in _runs(element, look):
+        for number, piece in enumerate(_BLANK_LINES.split(run.text)):
+            if number:
+                yield None
+            yield Run(piece, run.look)
+    yield None
+
+
+def _goes_on(line_break: Element) -> bool:
+    """Return whether a sentence goes on behind a break: with a small letter that is no label."""
+    text = (line_break.tail or "").lstrip()
+    return text[:1].islower() and _POINT.match(text) is None
+
+
+def _begun(element: Element, look: Look) -> Iterator[Run]:
+    """Yield the runs with which an element begins: the number of an item, its first words."""
+    if number := element.get(NUMBER):
+        yield Run(f"{number} ", look | Look.NUMBER)
+        yield Run((element.text or "").lstrip(), look)
+    else:
+        yield Run(element.text or "", look)
 
 
 def _written(element: Element) -> Run | None:
@@ -169,9 +224,10 @@ def _whole_blocks(element: Element, look: Look) -> Iterator[DraftBlock]:
     if element.tag != "table":
         yield paragraph(_runs(element, look), kind="heading")
         return
+    look |= _look_of(element)
     if (caption := element.find("caption")) is not None:
         yield paragraph(_runs(caption, look))
-    rows = list(element.iter("tr"))
+    rows = sorted(_own_rows(element), key=_place)
     named = list(takewhile(_names_columns, rows))
     cells = [_cells(row, look) for row in rows]
     if not named and cells and all(_is_item(row) for row in cells):
@@ -180,6 +236,22 @@ def _whole_blocks(element: Element, look: Look) -> Iterator[DraftBlock]:
             yield replace(paragraph(" ".join(cell.text for cell in row)), left_out=out)
         return
     yield table_block(table_of(cells, len(named) or None))
+
+
+def _is_data(table: Element) -> bool:
+    """Return whether a table has rows and columns; one around others sets out a page, unless it has names."""
+    return table.find(".//table") is None or any(row.find("th") is not None for row in _own_rows(table))
+
+
+def _own_rows(table: Element) -> Iterator[Element]:
+    """Yield the rows of a table without those of tables in it."""
+    return (row for row in table.iter("tr") if next(row.iterancestors("table")) is table)
+
+
+def _place(row: Element) -> int:
+    """Return where a row is shown: its head is on top and its foot at the end, wherever they are written."""
+    parent = row.getparent()
+    return {"thead": 0, "tfoot": 2}.get("" if parent is None else str(parent.tag), 1)
 
 
 def _is_item(row: Sequence[GridCell]) -> bool:
@@ -196,7 +268,8 @@ def _names_columns(row: Element) -> bool:
 
 def _cells(row: Element, look: Look) -> list[GridCell]:
     made = []
-    look |= _look_of(row)
+    around = row.getparent()
+    look |= _look_of(row) | (Look.PLAIN if around is None or around.tag == "table" else _look_of(around))
     for cell in row:
         if cell.tag in ("td", "th"):
             runs = list(_runs(cell, look))
@@ -244,4 +317,4 @@ def _runs(element: Element, around: Look = Look.PLAIN) -> Iterator[Run]:
         look |= _look_of(child)
         if gap:
             yield Run(gap)
-        yield Run(child.text or "", look)
+        yield from _begun(child, look)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from pathlib import Path
 
 from lxml import etree
 
-from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
-from ingestion.extraction.formats.pictures.package_pictures import odf_pictures
+from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph, unread_comments
+from ingestion.extraction.formats.pictures.package_pictures import name_flat_pictures, odf_pictures
 from ingestion.extraction.formats.refusals import damaged, locked
-from ingestion.extraction.formats.zip_container import Element, open_package, parse_xml, whole_number
+from ingestion.extraction.formats.zip_container import Element, open_package, parse_xml, parts_outside, whole_number
 from ingestion.extraction.formulas import formula
-from ingestion.extraction.layout.numerals import COUNTED
+from ingestion.extraction.layout.numerals import COUNTED, cyrillic, greek
 from ingestion.extraction.runs import Look, Run, left_out, note_mark, standing
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
@@ -23,6 +25,13 @@ _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _SPACES = {f"{_TEXT}tab", f"{_TEXT}line-break"}
+_DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
+_FORM = "{urn:oasis:names:tc:opendocument:xmlns:form:1.0}"
+_SVG = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
+# Text boxes stand behind the paragraph that they are fixed to.
+_BOX = f"{_DRAW}text-box"
+# An attribute of ours: the number of a paragraph.
+_NUMBER = "number"
 # Deleted words, notes (which have a place of their own), and what programs keep for themselves.
 _SKIPPED = {
     f"{_TEXT}tracked-changes",
@@ -32,17 +41,21 @@ _SKIPPED = {
     f"{_OFFICE}forms",
     *(f"{_TEXT}{kind}-source" for kind in ("table-of-content", "alphabetical-index", "illustration-index")),
 }
+_NO_WORDS = {*_SKIPPED, _BOX, f"{_SVG}title", f"{_SVG}desc", f"{_OFFICE}binary-data"}
 _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _LINES = (f"{_STYLE}text-line-through-style", f"{_STYLE}text-line-through-type")
 # Elements that have a style, and its family.
 _FAMILIES = {f"{_TEXT}span": "text", f"{_TEXT}p": "paragraph", f"{_TEXT}h": "paragraph"}
 _MOST_STYLES = 20
-_DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
+# What each setting of a style decides on.
+_DECIDED = (Look.STRUCK, Look.HIDDEN, Look.RAISED | Look.LOWERED)
 _HREF = "{http://www.w3.org/1999/xlink}href"
 # Elements with all of the pictures within them.
-_PICTURED = (f"{_TEXT}p", f"{_TEXT}h", f"{_TABLE}table", "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}frame")
-# The look of each style, by family and name.
-Looks = Mapping[tuple[str, str], Look]
+_PICTURED = (f"{_TEXT}p", f"{_TEXT}h", f"{_TABLE}table", f"{_DRAW}frame")
+# What each style decides on and the look that it gives, by family and name.
+Looks = Mapping[tuple[str, str], tuple[Look, Look]]
+_STYLED, _GOING_ON = f"{_TEXT}style-name", f"{_TEXT}continue-numbering"
+_ID = "{http://www.w3.org/XML/1998/namespace}id"
 _MANIFEST = "META-INF/manifest.xml"
 _MOST_SPACES = 100
 _MOST_REPEATED = 100
@@ -55,10 +68,7 @@ def extract_odt(path: Path, limits: ExtractionLimits) -> Draft:
             raise locked(path)
         content, meta, shared = package.xml("content.xml"), package.find("meta.xml"), package.find("styles.xml")
         for drawn in content.iter(f"{_DRAW}object"):
-            part = f"{drawn.get(_HREF, '').removeprefix('./')}/content.xml"
-            written = package.find(part)
-            if written is not None and etree.QName(written).localname == "math":
-                drawn.text = f" {formula(written)} "
+            _write_formula(drawn, package.find(f"{drawn.get(_HREF, '').removeprefix('./')}/content.xml"))
     return _draft([part for part in (shared, content) if part is not None], content, meta)
 
 
@@ -67,19 +77,71 @@ def extract_flat(path: Path) -> Draft:
     root = parse_xml(path.read_bytes())
     if root is None:
         raise damaged(path, "it is not valid XML")
+    for drawn in root.iter(f"{_DRAW}object"):
+        _write_formula(drawn, next(iter(drawn), None))
+    name_flat_pictures(root)
     return _draft([root], root, root)
+
+
+def _write_formula(drawn: Element, written: Element | None) -> None:
+    """Put the text of a formula in the place of its object."""
+    if written is not None and etree.QName(written).localname == "math":
+        drawn.text, drawn.tag = f" {formula(written)} ", f"{_TEXT}span"
+        # The picture of the formula, for other programs.
+        for child in [*drawn, *drawn.itersiblings(f"{_DRAW}image")]:
+            child.getparent().remove(child)
 
 
 def _draft(parts: Sequence[Element], content: Element, meta: Element | None) -> Draft:
     """Return the draft of a document, whose styles are in `parts`."""
     looks = _looks(parts)
     body = content.find(f"{_OFFICE}body/{_OFFICE}text")
-    blocks = []
+    blocks, comments = [], 0
     if body is not None:
         _write_numbers(body, parts)
-        blocks = list(_blocks(body, looks))
+        _write_controls(body)
+        edges = (list(_edge(parts, kind, looks)) for kind in ("header", "footer"))
+        headers, footers = edges
+        blocks = [*headers, *_blocks(body, looks), *footers]
+        comments = sum(1 for _ in body.iter(f"{_OFFICE}annotation"))
     title = meta.findtext(".//{http://purl.org/dc/elements/1.1/}title") if meta is not None else ""
-    return Draft(blocks, title or "")
+    return Draft(blocks, title or "", warnings=unread_comments(comments))
+
+
+def _edge(parts: Sequence[Element], kind: str, looks: Looks) -> Iterator[DraftBlock]:
+    """Yield the headers or footers of the pages, each text once."""
+    seen: set[str] = set()
+    for edge in (
+        one for part in parts for one in part.iter(*(f"{_STYLE}{kind}{of}" for of in ("", "-left", "-first")))
+    ):
+        made = paragraph(_runs(edge, looks), kind="note")
+        text = one_line(made.lines[0].text)
+        if edge.get(f"{_STYLE}display") != "false" and text not in seen and any(map(str.isalpha, text)):
+            seen.add(text)
+            yield made
+
+
+def _write_controls(body: Element) -> None:
+    """Put what is filled in at the controls of a form in the places where they are drawn."""
+    drawn = list(body.iter(f"{_DRAW}control"))
+    names = ("{http://www.w3.org/XML/1998/namespace}id", f"{_FORM}id")
+    forms = body.find(f"{_OFFICE}forms")
+    controls = {one.get(name): one for one in (() if forms is None or not drawn else forms.iter()) for name in names}
+    for place in drawn:
+        control = controls.get(place.get(f"{_DRAW}control"))
+        place.text = "" if control is None else f" {_filled_in(control)} "
+
+
+def _filled_in(control: Element) -> str:
+    kind = str(control.tag).removeprefix(_FORM)
+    if kind in ("checkbox", "radio"):
+        state = control.get(f"{_FORM}current-state") or control.get(f"{_FORM}state")
+        ticked = state == "checked" or control.get(f"{_FORM}current-selected") == "true"
+        return f"{'[x]' if ticked else '[ ]'} {control.get(f'{_FORM}label', '')}"
+    if kind == "listbox":
+        options = control.iterfind(f"{_FORM}option[@{_FORM}current-selected='true']")
+        return ", ".join(option.get(f"{_FORM}label", "") for option in options)
+    return "" if kind == "button" else control.get(f"{_FORM}current-value") or control.get(f"{_FORM}value") or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +164,30 @@ def _write_numbers(body: Element, parts: Iterable[Element]) -> None:
             styles[style.get(f"{_STYLE}name", "")] = _levels(style)
         for style in part.iter(f"{_TEXT}outline-style"):
             outline = _levels(style)
+    named = _list_styles(parts)
     counts: dict[str, dict[int, int]] = {}
     for listed in body.iter(f"{_TEXT}list"):
         if next(listed.iterancestors(f"{_TEXT}list"), None) is None:
-            name = listed.get(f"{_TEXT}style-name", "")
-            going_on = listed.get(f"{_TEXT}continue-numbering") == "true" or listed.get(f"{_TEXT}continue-list")
-            counts[name] = counts.get(name, {}) if going_on else {}
-            _number_items(listed, styles, styles.get(name, {}), counts[name], 1)
-    count: dict[int, int] = {}
+            first = next(listed.iter(f"{_TEXT}p", f"{_TEXT}h"), None)
+            name = listed.get(f"{_TEXT}style-name") or named.get("" if first is None else first.get(_STYLED, ""), "")
+            going_on = name if listed.get(_GOING_ON) == "true" else f"#{listed.get(f'{_TEXT}continue-list', '')}"
+            count = counts.get(going_on, {})
+            counts[name] = counts[f"#{listed.get(_ID, name)}"] = count
+            _number_items(listed, styles, styles.get(name, {}), count, 1)
+    count = {}
     for heading in body.iter(f"{_TEXT}h"):
         level = whole_number(heading.get(f"{_TEXT}outline-level"), 1)
         alone = next(heading.iterancestors(f"{_TEXT}list"), None) is None
-        if alone and (written := _next_number(outline, count, level, None)):
-            heading.text = f"{written} {heading.text or ''}"
+        restarted = heading.get(f"{_TEXT}restart-numbering") == "true"
+        start = heading.get(f"{_TEXT}start-value", "1") if restarted else None
+        if alone and heading.get(f"{_TEXT}is-list-header") != "true":
+            heading.set(_NUMBER, _next_number(outline, count, level, start))
+
+
+def _list_styles(parts: Iterable[Element]) -> dict[str, str]:
+    """Return the styles of lists that those of paragraphs name."""
+    styles = (style for part in parts for style in part.iter(f"{_STYLE}style"))
+    return {style.get(f"{_STYLE}name", ""): style.get(f"{_STYLE}list-style-name", "") for style in styles}
 
 
 def _levels(style: Element) -> dict[int, _ListLevel]:
@@ -122,13 +195,22 @@ def _levels(style: Element) -> dict[int, _ListLevel]:
     for level in style:
         format_ = level.get(f"{_STYLE}num-format", "")
         levels[whole_number(level.get(f"{_TEXT}level"), 1)] = _ListLevel(
-            COUNTED.get(format_) if "bullet" not in level.tag else None,
+            _writer(format_) if "bullet" not in level.tag else None,
             level.get(f"{_STYLE}num-prefix", ""),
             level.get(f"{_STYLE}num-suffix", ""),
             whole_number(level.get(f"{_TEXT}start-value"), 1),
             whole_number(level.get(f"{_TEXT}display-levels"), 1),
         )
     return levels
+
+
+def _writer(format_: str) -> Callable[[int], str] | None:
+    """Return what writes the numbers of a format; those of other scripts are named by their first letters."""
+    scripts = {"α": greek, "а": cyrillic}
+    write = scripts.get(format_[:1].lower())
+    if write is not None and format_[:1].isupper():
+        return lambda number: write(number).upper()
+    return write or COUNTED.get(format_) or (str if format_ else None)
 
 
 def _number_items(
@@ -140,11 +222,12 @@ def _number_items(
 ) -> None:
     for item in listed.iterfind(f"{_TEXT}list-item"):
         words = next((child for child in item if child.tag in (f"{_TEXT}p", f"{_TEXT}h")), None)
-        if words is not None and (written := _next_number(levels, count, depth, item.get(f"{_TEXT}start-value"))):
-            words.text = f"{written} {words.text or ''}"
+        if words is not None:
+            words.set(_NUMBER, _next_number(levels, count, depth, item.get(f"{_TEXT}start-value")))
         for inner in item.iterfind(f"{_TEXT}list"):
             own = styles.get(inner.get(f"{_TEXT}style-name", ""), levels)
-            count = {level: number for level, number in count.items() if level <= depth}
+            if words is not None and inner.get(_GOING_ON) != "true":
+                _forget_below(count, depth)
             _number_items(inner, styles, own, count, depth + 1)
 
 
@@ -154,8 +237,7 @@ def _next_number(levels: Mapping[int, _ListLevel], count: dict[int, int], depth:
     if level is None:
         return ""
     count[depth] = whole_number(stated, count[depth] + 1 if depth in count else level.start)
-    for deeper in [one for one in count if one > depth]:
-        del count[deeper]
+    _forget_below(count, depth)
     if level.write is None:
         return ""
     above = range(max(1, depth - level.shown + 1), depth)
@@ -164,8 +246,13 @@ def _next_number(levels: Mapping[int, _ListLevel], count: dict[int, int], depth:
     return f"{level.before}{'.'.join([*numbers, level.write(count[depth])])}{level.after}"
 
 
+def _forget_below(count: dict[int, int], depth: int) -> None:
+    for deeper in [one for one in count if one > depth]:
+        del count[deeper]
+
+
 def _looks(parts: Iterable[Element]) -> Looks:
-    """Return the look of each style of a document, by itself or as the style that it is based on."""
+    """Return what each style of a document decides on, by itself or as the style that it is based on."""
     own: dict[tuple[str, str], tuple[Sequence[Look | None], str]] = {}
     for part in parts:
         for style in part.iter(f"{_STYLE}style"):
@@ -174,15 +261,19 @@ def _looks(parts: Iterable[Element]) -> Looks:
             settings = [None] * 3 if found is None else list(_settings(found))
             own[key] = settings, style.get(f"{_STYLE}parent-style-name", "")
 
-    def looked_up(family: str, name: str, place: int) -> Look:
+    def looked_up(family: str, name: str, place: int) -> tuple[Look, Look]:
         for _ in range(_MOST_STYLES):
-            settings, above = own.get((family, name), ([Look.PLAIN] * 3, ""))
+            settings, above = own.get((family, name), ([None] * 3, ""))
             if (setting := settings[place]) is not None:
-                return setting
+                return _DECIDED[place], setting
             name = above
-        return Look.PLAIN
+        return Look.PLAIN, Look.PLAIN
 
-    return {key: looked_up(*key, 0) | looked_up(*key, 1) | looked_up(*key, 2) for key in own}
+    looks = {}
+    for key in own:
+        decided, given = zip(*(looked_up(*key, place) for place in range(3)), strict=True)
+        looks[key] = reduce(or_, decided), reduce(or_, given)
+    return looks
 
 
 def _settings(properties: Element) -> Iterator[Look | None]:
@@ -209,18 +300,35 @@ def _blocks(container: Element, looks: Looks) -> Iterator[DraftBlock]:
         elif tag == f"{_TEXT}p":
             yield paragraph(_runs(element, looks))
         elif tag == f"{_TABLE}table":
+            if (cell := _only_cell(element)) is not None:
+                # A frame around what stands in it.
+                yield from _blocks(cell, looks)
+                continue
             named = sum(1 for group in element.iter(f"{_TABLE}table-header-rows") for _ in _rows(group))
             yield table_block(table_of([list(_cells(row, looks)) for row in _rows(element)], named or None))
         elif isinstance(tag, str) and tag not in _SKIPPED:
-            if element.get(f"{_TEXT}display") == "none":
-                yield paragraph(_runs(element, looks))
-            else:
-                yield from _blocks(element, looks)
+            yield from [paragraph(_runs(element, looks))] if _is_hidden(element) else _blocks(element, looks)
         if tag in (f"{_TEXT}p", f"{_TEXT}h", f"{_TABLE}table"):
-            for note in element.iter(f"{_TEXT}note"):
+            for box in parts_outside(element, _BOX, _BOX):
+                yield from _blocks(box, looks)
+            for note in parts_outside(element, _BOX, f"{_TEXT}note"):
                 runs = (run for body in note.iterfind(f"{_TEXT}note-body") for run in _runs(body, looks))
                 yield paragraph([_mark_of(note), Run(" "), *runs], kind="note")
         yield from odf_pictures(element) if tag in _PICTURED else ()
+
+
+def _only_cell(table: Element) -> Element | None:
+    """Return the cell of a table that has no other."""
+    cells = [cell for row in _rows(table) for cell in row.iterfind(f"{_TABLE}table-cell")]
+    return cells[0] if len(cells) == 1 else None
+
+
+def _is_hidden(element: Element) -> bool:
+    """Return whether an element says itself that it is not shown, a paragraph by a sign in it."""
+    signs = element.iter(f"{_TEXT}hidden-paragraph") if element.tag in (f"{_TEXT}p", f"{_TEXT}h") else ()
+    hidden = any(one.get(f"{_TEXT}is-hidden") == "true" for one in (element, *signs))
+    collapsed = element.get(f"{_TABLE}visibility", "visible") != "visible"
+    return hidden or collapsed or element.get(f"{_TEXT}display") == "none"
 
 
 def _mark_of(note: Element) -> Run:
@@ -237,10 +345,11 @@ def _rows(element: Element) -> Iterator[Element]:
 
 
 def _cells(row: Element, looks: Looks) -> Iterator[GridCell]:
+    look = Look.HIDDEN if _is_hidden(row) else Look.PLAIN
     for child in row:
         if child.tag == f"{_TABLE}table-cell":
             columns, rows = (whole_number(child.get(f"{_TABLE}number-{way}-spanned"), 1) for way in ("columns", "rows"))
-            runs = list(_runs(child, looks))
+            runs = list(_runs(child, looks, look))
             text = one_line(standing(runs))
             # Programs write one empty cell for all that are left of a row.
             times = whole_number(child.get(f"{_TABLE}number-columns-repeated"), 1)
@@ -250,19 +359,31 @@ def _cells(row: Element, looks: Looks) -> Iterator[GridCell]:
 
 def _runs(element: Element, looks: Looks, look: Look = Look.PLAIN) -> Iterator[Run]:
     """Yield the runs of an element, whose look adds to that of the elements around it."""
-    look |= looks.get((_FAMILIES.get(element.tag, ""), element.get(f"{_TEXT}style-name", "")), Look.PLAIN)
-    if element.get(f"{_TEXT}display") == "none" or element.get(f"{_TEXT}is-hidden") == "true":
+    key = _FAMILIES.get(str(element.tag), ""), element.get(_STYLED, "")
+    decided, given = looks.get(key, (Look.PLAIN, Look.PLAIN))
+    look = look & ~decided | given
+    if _is_hidden(element):
         look |= Look.HIDDEN
+    if number := element.get(_NUMBER):
+        yield Run(f"{number} ", look | Look.NUMBER)
     yield Run(element.text or "", look)
     for child in element:
-        if child.tag == f"{_TEXT}s":
-            yield Run(" " * min(_MOST_SPACES, whole_number(child.get(f"{_TEXT}c"), 1)), look)
-        elif child.tag == f"{_TEXT}note":
-            yield _mark_of(child)
-        elif child.tag in _SPACES:
-            yield Run(" ", look)
-        elif isinstance(child.tag, str) and child.tag not in _SKIPPED:
-            yield from _runs(child, looks, look)
-            if child.tag in (f"{_TEXT}p", f"{_TEXT}h"):
-                yield Run(" ")
+        yield from _written(child, looks, look)
         yield Run(child.tail or "", look)
+
+
+def _written(child: Element, looks: Looks, look: Look) -> Iterator[Run]:
+    """Yield the runs of an element within another."""
+    if child.tag == f"{_TEXT}s":
+        yield Run(" " * min(_MOST_SPACES, whole_number(child.get(f"{_TEXT}c"), 1)), look)
+    elif child.tag == f"{_TEXT}note":
+        yield _mark_of(child)
+    elif child.tag in _SPACES:
+        yield Run(" ", look)
+    elif child.tag == f"{_TEXT}ruby-text":
+        # Said beside what it is above, as pages without such print do.
+        yield from [Run("(", look), *_runs(child, looks, look), Run(")", look)]
+    elif isinstance(child.tag, str) and child.tag not in _NO_WORDS:
+        yield from _runs(child, looks, look)
+        if child.tag in (f"{_TEXT}p", f"{_TEXT}h"):
+            yield Run(" ")

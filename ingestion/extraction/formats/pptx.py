@@ -131,7 +131,7 @@ def _blocks_of(shape: Any, number: int) -> Iterator[DraftBlock]:
     elif shape.has_text_frame:
         lines = shape.text_frame.paragraphs
         for line, counted in zip(lines, _numbers(lines), strict=True):
-            yield paragraph([Run(counted), *_runs(line)], number)
+            yield paragraph([Run(counted, Look.NUMBER), *_runs(line)], number)
     else:
         for kind, identity in named_parts(shape._element):  # noqa: SLF001 - the library knows some kinds alone
             yield from _part_blocks(kind, shape.part, identity, number)

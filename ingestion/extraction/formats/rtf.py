@@ -9,6 +9,7 @@ import codecs
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import islice
 from operator import or_
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from striprtf.striprtf import rtf_to_text
 
-from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
+from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph, unread_comments
 from ingestion.extraction.formats.refusals import damaged
 from ingestion.extraction.layout.numerals import roman
 from ingestion.extraction.runs import Look, Run, left_out, note_mark, standing
@@ -35,9 +36,11 @@ _PAIRS = {
     Look.HIDDEN: ("\ue006", "\ue007"),
     Look.RAISED: ("\ue008", "\ue009"),
     Look.LOWERED: ("\ue00a", "\ue00b"),
+    Look.NUMBER: ("\ue00d", "\ue00e"),
 }
-# Where a note stands.
+# Where a note stands, or a text box.
 _NOTED = "\ue00c"
+_UNSEEN = str.maketrans({_NOTED: "", _HEADING: "", _CELL: " ", _ROW_END: " ", _ROW_START: " "})
 _PAIR_MARKS = {mark: (look, mark == pair[0]) for look, pair in _PAIRS.items() for mark in pair}
 _SHIFTS = Look.RAISED | Look.LOWERED
 _SWITCHES = {
@@ -49,19 +52,45 @@ _SWITCHES = {
     "up": Look.RAISED,
     "sub": Look.LOWERED,
     "dn": Look.LOWERED,
+    "listtext": Look.NUMBER,
+    "pntext": Look.NUMBER,
 }
 _CONTROL = re.compile(r"\\([a-z]{1,32})(-?\d{1,9})? ?|\\[^a-z]|[{}]")
 _CODE_PAGE = re.compile(rb"\\ansicpg(\d{1,5})")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _NOTE = re.compile(r"\{\s*\\(?:\*\\)?footnote(?![a-z])")
+_ASIDE = re.compile(r"\{\s*\\(?:\*\\)?(?:footnote|shpgrp|shp)(?![a-z])")
+_BOX = re.compile(r"\{\s*\\shptxt(?![a-z])")
+_EDGES = [re.compile(rf"\{{\s*\\{kind}[lrf]?(?![a-z])") for kind in ("header", "footer")]
+_COMMENT = re.compile(r"\{\s*\\\*\\annotation(?![a-z])")
+# What an embedded object shows.
+_OBJECT, _RESULT = (re.compile(rf"\{{\s*\\{name}(?![a-z])") for name in ("object", "result"))
 _TITLE = re.compile(r"\{\s*\\title(?![a-z])")
 _FONTS = re.compile(r"\{\s*\\fonttbl(?![a-z])")
+# How striprtf fails on what is damaged.
+RTF_ERRORS = (LookupError, ValueError, TypeError, OverflowError)
+
+
+@dataclass(frozen=True, slots=True)
+class _Aside:
+    """The text of a note or text box; the number of a note is "" where its mark is typed."""
+
+    text: str
+    number: str = ""
+    is_box: bool = False
 
 
 def extract_rtf(path: Path) -> Draft:
     """Return the blocks of an RTF document, each note after its paragraph, and its declared title."""
+    try:
+        return rtf_draft(path.read_bytes())
+    except RTF_ERRORS as error:
+        raise damaged(path, error) from error
+
+
+def rtf_draft(raw: bytes) -> Draft:
+    """Return the blocks and the title of RTF given as bytes; one of `RTF_ERRORS` if it is damaged."""
     # The source: seven-bit by the standard, else in the code page that it declares.
-    raw = path.read_bytes()
     found = _CODE_PAGE.search(raw[:4096])
     name = f"cp{int(found[1])}" if found else "cp1252"
     try:
@@ -71,27 +100,55 @@ def extract_rtf(path: Path) -> Draft:
     source = raw.decode(name, "replace")
     fonts = next(_groups(source, _FONTS), "")
     prolog = source[: source.find("{", 1)] if source.find("{", 1) > 0 else "{\\rtf1"
-    try:
-        text, groups = _without_notes(source)
-        plain = (f"{prolog}{fonts}{_with_pairs(_NOTE.sub('{', note, count=1))}}}" for _, note in groups)
-        notes = zip((number for number, _ in groups), map(_plain, plain), strict=True)
-        blocks = list(_blocks(_plain(_prepared(text)), notes))
-        title = next(
-            (_plain(f"{prolog}{fonts}{_TITLE.sub('{', group, count=1)}}}") for group in _groups(source, _TITLE)), ""
-        )
-    except (LookupError, ValueError, TypeError, OverflowError) as error:
-        raise damaged(path, error) from error
-    return Draft(blocks, title)
+
+    def plain(group: str, start: re.Pattern[str]) -> str:
+        return _plain(f"{prolog}{fonts}{_prepared(start.sub('{', group, count=1))}}}")
+
+    text, asides = _without_asides(_with_results(source))
+    read = (replace(one, text=plain(one.text, _BOX if one.is_box else _NOTE)) for one in asides)
+    blocks = list(_blocks(_plain(_prepared(text)), read))
+    edges = [[plain(group, start) for group in _groups(source, start)] for start in _EDGES]
+    headers, footers = (list(_edge_blocks(texts)) for texts in edges)
+    title = next((plain(group, _TITLE) for group in _groups(source, _TITLE)), "")
+    comments = unread_comments(len(_COMMENT.findall(source)))
+    return Draft([*headers, *blocks, *footers], title, warnings=comments)
 
 
-def _without_notes(source: str) -> tuple[str, list[tuple[str, str]]]:
-    """Return the source with a mark in the place of each note, and the notes with their numbers.
+def _edge_blocks(texts: Iterable[str]) -> Iterator[DraftBlock]:
+    """Yield headers or footers, each text once."""
+    seen: set[str] = set()
+    for text in texts:
+        made = paragraph(list(_runs(text.replace("\n", " "), set())), kind="note")
+        words = one_line(made.lines[0].text)
+        if words not in seen and any(map(str.isalpha, words)):
+            seen.add(words)
+            yield made
 
-    The number is "" where the mark is typed before the note.
-    """
+
+def _with_results(source: str) -> str:
+    """Return the source with what embedded objects show in their places."""
+    parts, beyond = [], 0
+    for group in _groups(source, _OBJECT):
+        start = source.index(group, beyond)
+        shown = next(_groups(group, _RESULT), "{}")
+        parts += [source[beyond:start], _RESULT.sub("{", shown, count=1)]
+        beyond = start + len(group)
+    return "".join([*parts, source[beyond:]])
+
+
+def _without_asides(source: str) -> tuple[str, list[_Aside]]:
+    """Return the source with a mark in the place of each note and text box, and these."""
     counts: Counter[bool] = Counter()
-    notes, parts, beyond = [], [], 0
-    for note in _groups(source, _NOTE):
+    asides: list[_Aside] = []
+    parts, beyond = [], 0
+    for note in _groups(source, _ASIDE):
+        if _NOTE.match(note) is None:
+            boxes = [_Aside(box, is_box=True) for box in _groups(note, _BOX)]
+            start = source.index(note, beyond)
+            parts += [source[beyond:start], "{}", _NOTED * len(boxes)]
+            beyond = start + len(note)
+            asides += boxes
+            continue
         ending, number = "\\ftnalt" in note, ""
         if "\\chftn" in note:
             counts[ending] += 1
@@ -101,8 +158,8 @@ def _without_notes(source: str) -> tuple[str, list[tuple[str, str]]]:
         shown = f"{begin}{number}{end}" if number.isdecimal() else standing([note_mark(number)]) if number else ""
         parts += [source[beyond:start], "{}", shown, _NOTED]
         beyond = start + len(note)
-        notes.append((number, note))
-    return "".join([*parts, source[beyond:]]), notes
+        asides.append(_Aside(note, number))
+    return "".join([*parts, source[beyond:]]), asides
 
 
 def _prepared(source: str) -> str:
@@ -130,7 +187,7 @@ def _with_pairs(source: str) -> str:
         elif found[0] == "}":
             on = groups.pop() if groups else on
         elif word == "plain":
-            on = Look.PLAIN
+            on &= Look.NUMBER
         elif word == "nosupersub":
             on &= ~_SHIFTS
         elif word in _SWITCHES:
@@ -146,12 +203,12 @@ def _with_pairs(source: str) -> str:
 
 def _runs(text: str, on: set[Look]) -> Iterator[Run]:
     """Yield the runs of a text with marks; `on` has what is switched on, before it and then behind it."""
-    for piece in re.split("([\ue004-\ue00b])", text):
+    for piece in re.split("([\ue004-\ue00b\ue00d\ue00e])", text):
         if piece in _PAIR_MARKS:
             look, begins = _PAIR_MARKS[piece]
             (on.add if begins else on.discard)(look)
         else:
-            yield Run(piece.replace(_NOTED, ""), reduce(or_, on, Look.PLAIN))
+            yield Run(piece.translate(_UNSEEN), reduce(or_, on, Look.PLAIN))
 
 
 def _plain(source: str) -> str:
@@ -178,8 +235,8 @@ def _groups(source: str, start: re.Pattern[str]) -> Iterator[str]:
             return
 
 
-def _blocks(plain: str, notes: Iterator[tuple[str, str]]) -> Iterator[DraftBlock]:
-    """Paragraphs and tables of the text with its marks, each note after the one with its mark."""
+def _blocks(plain: str, asides: Iterator[_Aside]) -> Iterator[DraftBlock]:
+    """Paragraphs and tables of the text with its marks, each note and text box after the one with its mark."""
     marked = 0
     rows: list[list[GridCell]] = []
     cells: list[list[Run]] | None = None
@@ -195,24 +252,27 @@ def _blocks(plain: str, notes: Iterator[tuple[str, str]]) -> Iterator[DraftBlock
                 cells.append([])
             else:
                 cells = cells or [[]]
-                cells[-1] += _runs(" " if piece == "\n" else piece.replace(_HEADING, ""), on)
+                cells[-1] += _runs(" " if piece == "\n" else piece, on)
         else:
             kind: BlockKind = "heading" if _HEADING in piece else "text"
-            made = paragraph(list(_runs(piece.replace(_HEADING, "").replace(_CELL, " "), on)), kind=kind)
+            made = paragraph(list(_runs(piece, on)), kind=kind)
             if rows and one_line(made.lines[0].text):
                 yield table_block(table_of(rows))
-                yield from _note_blocks(islice(notes, marked))
+                yield from _aside_blocks(islice(asides, marked))
                 rows, marked = [], 0
             yield made
-            yield from _note_blocks(islice(notes, piece.count(_NOTED)))
+            yield from _aside_blocks(islice(asides, piece.count(_NOTED)))
             continue
         marked += piece.count(_NOTED)
     if rows:
         yield table_block(table_of(rows))
-    yield from _note_blocks(notes)
+    yield from _aside_blocks(asides)
 
 
-def _note_blocks(notes: Iterable[tuple[str, str]]) -> Iterator[DraftBlock]:
-    for number, text in notes:
-        mark = [note_mark(number), Run(" ")] if number else []
-        yield paragraph([*mark, *_runs(text, set())], kind="note")
+def _aside_blocks(asides: Iterable[_Aside]) -> Iterator[DraftBlock]:
+    for aside in asides:
+        if aside.is_box:
+            yield from _blocks(aside.text, iter(()))
+            continue
+        mark = [note_mark(aside.number), Run(" ")] if aside.number else []
+        yield paragraph([*mark, *_runs(aside.text, set())], kind="note")

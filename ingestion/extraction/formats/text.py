@@ -10,18 +10,25 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from mdit_py_plugins.footnote import footnote_plugin
+from mdit_py_plugins.subscript import sub_plugin
 from mdit_py_plugins.superscript import superscript_plugin
 from mdit_py_plugins.tasklists import tasklists_plugin
 
-from ingestion.extraction.assemble import Draft, DraftBlock
-from ingestion.extraction.formats.html import html_blocks
+from ingestion.extraction.assemble import Draft, DraftBlock, DraftLine
+from ingestion.extraction.formats.html import tree_blocks
 from ingestion.extraction.layout.hyphenation import join_lines, vocabulary_of
 from ingestion.text_encoding import encoding_name, guess_encoding, is_damaged_utf8
 from ingestion.types.outcome import Refusal
+from ingestion.web.html import parse
 from rag_engine.messages import Message
 
 # Of these signs a text has none.
 _NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x19]")
+# What programs that publish Markdown read before its text.
+_FRONT_MATTER = re.compile(
+    r"---[ \t]{0,9}\r?\n((?:[\w-]{1,50}:.{0,2000}\n|[ \t#-].{0,2000}\n|\r?\n){1,200})(?:---|\.\.\.)\s*?\n"
+)
+_TITLE = re.compile(r"^title:\s*[\"']?(.{1,300}?)[\"']?\s*$", re.MULTILINE)
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 
 
@@ -63,7 +70,12 @@ def extract_text(path: Path) -> Draft:
 def extract_markdown(path: Path) -> Draft:
     """Return the blocks of a Markdown text."""
     text, warnings = read_text(path)
-    return Draft(markdown_blocks(text), warnings=warnings)
+    matter = _FRONT_MATTER.match(text)
+    if matter is None:
+        return Draft(markdown_blocks(text), warnings=warnings)
+    title = _TITLE.search(matter[1])
+    before = DraftBlock(1, "note", tuple(DraftLine(line, joint="\n") for line in matter[1].splitlines()))
+    return Draft([before, *markdown_blocks(text[matter.end() :])], title[1] if title else "", warnings=warnings)
 
 
 def text_blocks(text: str) -> Iterator[DraftBlock]:
@@ -91,11 +103,12 @@ def markdown_blocks(text: str) -> Sequence[DraftBlock]:
     """
     # As GitHub and Pandoc have it; deeper lists than a page can show are read too.
     markdown = MarkdownIt("commonmark", {"html": True, "maxNesting": 100}).enable(["table", "strikethrough"])
-    markdown = markdown.use(footnote_plugin, inline=False).use(superscript_plugin).use(tasklists_plugin)
+    markdown = markdown.use(footnote_plugin, inline=False).use(sub_plugin).use(superscript_plugin).use(tasklists_plugin)
     tokens, vocabulary = markdown.parse(text), vocabulary_of(text.splitlines())
     for token in tokens:
         _join_lines(token.children or (), vocabulary)
-    return html_blocks(f"<body>{markdown.renderer.render(tokens, markdown.options, {})}</body>".encode()).blocks
+    root = parse(f"<body>{markdown.renderer.render(tokens, markdown.options, {})}</body>")
+    return [] if root is None else tree_blocks(root, of_site=False).blocks
 
 
 def _join_lines(pieces: Sequence[Token], vocabulary: frozenset[str]) -> None:

@@ -151,5 +151,13 @@ def whole_number(stated: str | None, usual: int) -> int:
     return min(int(stated), _LARGEST) if stated and _NUMBER.fullmatch(stated.strip()) else usual
 
 
+def parts_outside(element: Element, box: str, *tags: str) -> Iterator[Element]:
+    """Yield the parts of an element with these names that are not within a box of it."""
+    for part in element.iter(*tags):
+        around = part.iterancestors(box, str(element.tag))
+        if next((one for one in around if one is element or one.tag == box), None) is element:
+            yield part
+
+
 def _too_large(fault: str, **values: Any) -> Refusal:
     return Refusal("too_large", fault, help="Split it, or save it as PDF, and add that.", **values)

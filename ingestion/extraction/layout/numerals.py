@@ -28,8 +28,23 @@ def roman_value(numeral: str) -> int:
 
 def letters(number: int) -> str:
     """Return a positive number as word processors letter their lists: a ... z, aa, bb ... zz, aaa."""
-    repeats, place = divmod(number - 1, 26)
-    return chr(ord("a") + place) * (repeats + 1)
+    return repeated("abcdefghijklmnopqrstuvwxyz", number)
+
+
+def repeated(signs: str, number: int) -> str:
+    """Return a positive number in signs, which are repeated when all are used."""
+    repeats, place = divmod(number - 1, len(signs))
+    return signs[place] * (repeats + 1)
+
+
+def cyrillic(number: int) -> str:
+    """Return a positive number in Russian letters."""
+    return repeated("абвгдежзиклмнопрстуфхцчшщыэюя", number)
+
+
+def greek(number: int) -> str:
+    """Return a positive number in Greek letters."""
+    return repeated("αβγδεζηθικλμνξοπρστυφχψω", number)
 
 
 # How programs number the items of a list, by the number of the first as HTML and OpenDocument name it.

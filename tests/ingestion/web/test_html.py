@@ -114,7 +114,8 @@ def test_a_document_without_elements_has_no_tree(body: str) -> None:
 def test_cleaning_leaves_what_a_reader_came_for() -> None:
     root = parse(
         f"<body><header>Menu</header><form>Search</form><p hidden>no</p><p style='display: none'>no</p>"
-        f"<main><header>Title</header><p>{PROSE}</p><aside>no</aside></main><div class=breadcrumb>Crumbs</div></body>"
+        f"<main><header>Title</header><p>{PROSE}</p><aside>no</aside></main><div class=cookie-banner>no</div>"
+        "<div class=sidebar>Crumbs</div></body>"
     )
     assert root is not None
     clean(root)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from ingestion.extraction.formats.mail.quotations import (
     moved,
     once,
     own_sentences,
+    pieces_of_blocks,
     pieces_of_page,
     pieces_of_text,
 )
@@ -19,6 +21,8 @@ from rag_engine.messages import Message
 
 _MOST_OPENED = 50
 _LONGEST_HEADER = 500
+# What the same words in plain text do not show: struck ones, and raised and lowered figures.
+_LOOKS = re.compile(r"<(?:s|del|strike|sup|sub)[\s>]|line-through|vertical-align\s*:\s*su", re.IGNORECASE)
 
 
 class Attachment(NamedTuple):
@@ -36,7 +40,8 @@ ReadAttachment = Callable[[Attachment], Draft | None]
 class Mail:
     """One message: the headers that its reader sees, its bodies, and what is attached to it.
 
-    `is_locked` means that its body is encrypted. `unread_parts` are those beyond the most that are read.
+    `blocks` are those of a body that is neither text nor page. `is_locked` means that its body is encrypted,
+    `is_unread` that it cannot be read. `unread_parts` are those beyond the most that are read.
     """
 
     subject: str = ""
@@ -46,10 +51,17 @@ class Mail:
     date: str = ""
     texts: tuple[str, ...] = ()
     pages: tuple[str, ...] = ()
+    blocks: tuple[DraftBlock, ...] = ()
     attachments: tuple[Attachment, ...] = ()
     mails: tuple[Mail, ...] = ()
     is_locked: bool = False
+    is_unread: bool = False
     unread_parts: int = 0
+
+
+def shows_more(page: str) -> bool:
+    """Return whether a page says of its words what plain text cannot: that they are struck, raised or lowered."""
+    return _LOOKS.search(page) is not None
 
 
 def with_forwarded(mails: Iterable[Mail]) -> Iterator[Mail]:
@@ -86,11 +98,13 @@ def draft_of(mails: Sequence[Mail], title: str, read: ReadAttachment | None) -> 
     warnings += unread_files(unread)
     if parts := sum(mail.unread_parts for mail in mails):
         warnings.append(Message("Parts of an e-mail that has too many, which were not read: {count:,}.", count=parts))
+    if bodies := sum(mail.is_unread for mail in mails):
+        warnings.append(Message("E-mails whose text is in a form that cannot be read: {count:,}.", count=bodies))
     return Draft(blocks, title, page, warnings=tuple(warnings))
 
 
 def _pieces(mail: Mail) -> list[Piece]:
-    bodies = (*map(pieces_of_text, mail.texts), *map(pieces_of_page, mail.pages))
+    bodies = (*map(pieces_of_text, mail.texts), *map(pieces_of_page, mail.pages), pieces_of_blocks(mail.blocks))
     return [piece for body in bodies for piece in body]
 
 

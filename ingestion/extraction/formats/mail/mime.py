@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 
 from ingestion.extraction.assemble import one_line
-from ingestion.extraction.formats.mail.message import Attachment, Mail
+from ingestion.extraction.formats.mail.message import Attachment, Mail, shows_more
 from ingestion.file_names import safe_name
 from ingestion.web.html import decode, parse, text_of
 
@@ -131,12 +131,18 @@ def _leaves(part: MimePart) -> Iterator[MimePart]:
 
 
 def _passed_over(leaves: Sequence[MimePart]) -> str:
-    """Return the type of the alternative that is not read: HTML, unless the plain text only points to it."""
+    """Return the type of the alternative that is not read.
+
+    It is HTML, unless the plain text only points to it or cannot show what it shows.
+    """
     words = {"text/plain": 0, "text/html": 0}
     for leaf in leaves[:_MOST_PARTS]:
         if (kind := leaf.get_content_type()) in words and _is_body(leaf):
-            root = parse(_text(leaf)) if kind == "text/html" else None
-            words[kind] += len((_text(leaf) if root is None else text_of(root)).split())
+            text = _text(leaf)
+            root = parse(text) if kind == "text/html" else None
+            if root is not None and shows_more(text):
+                return "text/plain"
+            words[kind] += len((text if root is None else text_of(root)).split())
     return "text/html" if 2 * words["text/plain"] >= words["text/html"] else "text/plain"
 
 

@@ -11,14 +11,16 @@ from typing import Any
 
 import olefile
 
-from ingestion.extraction.assemble import one_line
-from ingestion.extraction.formats.mail.message import Attachment, Mail
+from ingestion.extraction.assemble import DraftBlock, one_line
+from ingestion.extraction.formats.mail.compressed_rtf import unpacked
+from ingestion.extraction.formats.mail.message import Attachment, Mail, shows_more
 from ingestion.extraction.formats.refusals import damaged
+from ingestion.extraction.formats.rtf import RTF_ERRORS, rtf_draft
 from ingestion.file_names import safe_name
 from ingestion.web.html import decode
 
 # Numbers of properties.
-_CLASS, _SUBJECT, _BODY, _HTML = 0x001A, 0x0037, 0x1000, 0x1013
+_CLASS, _SUBJECT, _BODY, _RTF, _HTML = 0x001A, 0x0037, 0x1000, 0x1009, 0x1013
 _SENDER, _TO, _CC, _ADDRESSES = 0x0C1A, 0x0E04, 0x0E03, (0x5D01, 0x0C1F)
 _DATES, _CODE_PAGE, _PAGE_CODE_PAGE = (0x0039, 0x0E06), 0x3FFD, 0x3FDE
 _DATA, _FILE_NAMES = 0x3701, (0x3707, 0x3704, 0x3001)
@@ -121,22 +123,47 @@ def _mail(storage: _Storage, depth: int) -> Mail:
             mails.append(_mail(message, depth + 1))
         else:
             attachments.append(Attachment(safe_name(part.text(*_FILE_NAMES)), part.data(_DATA)))
-    text, page = storage.text(_BODY), storage.data(_HTML)
-    charset = storage.number(_PAGE_CODE_PAGE)
-    page_text = decode(page, _charset(charset) if charset else "") if page else storage.text(_HTML)
+    text, page, rtf = storage.text(_BODY).strip(), _page(storage), storage.data(_RTF)
+    if page and (not text or shows_more(page)):
+        text, rtf = "", b""
+    blocks = _rtf_blocks(rtf) if rtf else []
+    # Plain words say nothing of those that are struck.
+    if text and not any(block.left_out for block in blocks or []):
+        blocks = []
+    elif blocks:
+        text = ""
     return Mail(
         subject=one_line(storage.text(_SUBJECT)),
         sender=_sender(storage),
         to=one_line(storage.text(_TO)),
         cc=one_line(storage.text(_CC)),
         date=storage.time(_DATES),
-        texts=(text,) if text.strip() else (),
-        pages=(page_text,) if page_text and not text.strip() else (),
+        texts=(text,) if text else (),
+        pages=(page,) if page and not text and not blocks else (),
+        blocks=tuple(blocks or ()),
         attachments=tuple(attachments),
         mails=tuple(mails),
         is_locked=storage.text(_CLASS).lower().endswith(".smime"),
         unread_parts=len(attached[_MOST_ATTACHED:]),
+        is_unread=blocks is None and not text,
     )
+
+
+def _page(storage: _Storage) -> str:
+    """Return the body in HTML."""
+    page, charset = storage.data(_HTML), storage.number(_PAGE_CODE_PAGE)
+    return decode(page, _charset(charset) if charset else "") if page else storage.text(_HTML)
+
+
+def _rtf_blocks(packed: bytes) -> list[DraftBlock] | None:
+    """Return the blocks of a body in RTF, None if it cannot be read.
+
+    A page in it is for programs that know of it; the rest shows the same.
+    """
+    try:
+        return list(rtf_draft(unpacked(packed)).blocks)
+    except RTF_ERRORS:
+        return None
 
 
 def _sender(storage: _Storage) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -13,10 +12,11 @@ from typing import NamedTuple
 from lxml import etree
 
 from ingestion.extraction.assemble import DraftBlock, one_line
-from ingestion.extraction.formats.html import html_blocks
+from ingestion.extraction.formats.html import tree_blocks
 from ingestion.extraction.formats.text import text_blocks
 from ingestion.patterns import load_patterns
 from ingestion.web.html import parse
+from ingestion.web.styles import inline_styles
 
 _PATTERNS = load_patterns("mail")
 _MARK = re.compile(r"(?:>\s?)+")
@@ -93,14 +93,18 @@ def pieces_of_page(page: str) -> list[Piece]:
         element.insert(0, opening)
         element.append(closing)
     pieces, depth = [], 0
-    # The mark at its beginning outdoes the charset that the page itself declares.
-    marked = codecs.BOM_UTF8 + etree.tostring(root, encoding="utf-8", method="html")
-    for block in html_blocks(marked).blocks:
+    inline_styles(root)
+    for block in tree_blocks(root, of_site=False).blocks:
         text = "".join(line.text for line in block.lines)
         depth += text.count(_OPENED)
         pieces.append(Piece(block, MailPart.QUOTED if depth > 0 else MailPart.OWN))
         depth -= text.count(_CLOSED)
     return _with_heads([piece for piece in pieces if _words(piece.block)])
+
+
+def pieces_of_blocks(blocks: Iterable[DraftBlock]) -> list[Piece]:
+    """Return the pieces of a body that another reader read."""
+    return _with_heads([Piece(block) for block in blocks if block.left_out or _words(block)])
 
 
 def _with_heads(pieces: Sequence[Piece]) -> list[Piece]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from urllib.parse import unquote, urlsplit
 
 from ingestion.extraction.assemble import DraftBlock, PastedPicture
@@ -153,6 +155,20 @@ def odf_pictures(element: Element) -> Iterator[DraftBlock]:
             name = _attribute(shown, "}href").removeprefix("./")
             part = "" if urlsplit(name).scheme else unquote(name)
             yield picture_block(f"{part}/{_CONTENT}" if shown.tag.endswith("}object") else part, 1, *size)
+
+
+def name_flat_pictures(root: Element) -> None:
+    """Give the pictures in an OpenDocument that is one file the names by which `flat_picture` finds them."""
+    for number, data in enumerate(root.iter("{*}binary-data")):
+        picture = data.getparent()
+        if picture is not None:
+            picture.set("{http://www.w3.org/1999/xlink}href", str(number))
+
+
+def flat_picture(root: Element, part: str) -> bytes:
+    """Return the bytes of a picture in an OpenDocument that is one file; ValueError if it has none."""
+    data = next(islice(root.iter("{*}binary-data"), int(part), None), None)
+    return base64.b64decode("" if data is None else data.text or "")
 
 
 def with_odf_charts(package: Package, blocks: Iterable[DraftBlock]) -> Iterator[DraftBlock]:

@@ -120,3 +120,88 @@ def test_the_boxes_of_a_form_are_read(tmp_path: Path) -> None:
 
     body = f"<w:p>{box(1)}<w:r><w:t>Yes </w:t></w:r>{box(0)}<w:r><w:t>No</w:t></w:r></w:p>"
     assert paragraphs(tmp_path / "a.docx", body) == ["[x] Yes [ ] No"]
+
+
+def run(text: str, look: str = "") -> str:
+    return f'<w:r><w:rPr>{look}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
+
+
+def row(*cells: str, more: str = "") -> str:
+    return f"<w:tr>{more}{''.join(f'<w:tc><w:p>{run(cell)}</w:p></w:tc>' for cell in cells)}</w:tr>"
+
+
+def test_what_is_deleted_counts_in_no_list_and_parts_no_paragraph(tmp_path: Path) -> None:
+    mark = "<w:numPr><w:ilvl w:val='0'/><w:numId w:val='2'/></w:numPr><w:rPr><w:del w:id='1'/></w:rPr>"
+    deleted = f"<w:p><w:pPr>{mark}</w:pPr><w:del w:id='2'><w:r><w:delText>Two</w:delText></w:r></w:del></w:p>"
+    parted = (
+        f"<w:p><w:pPr><w:rPr><w:del w:id='3'/></w:rPr></w:pPr>{run('The fee is ')}</w:p><w:p>{run('40 euros.')}</w:p>"
+    )
+    body = item("One", 2) + deleted + item("Three", 2) + parted
+    assert paragraphs(tmp_path / "a.docx", body) == ["1. One", "2. Three", "The fee is 40 euros."]
+
+
+def test_a_struck_or_hidden_item_leaves_no_number_alone(tmp_path: Path) -> None:
+    gone = [item("Gone", 2).replace("<w:r>", f"<w:r><w:rPr><w:{look}/></w:rPr>") for look in ("strike", "vanish")]
+    body = item("One", 2) + gone[0] + gone[1] + item("Three", 2)
+    assert paragraphs(tmp_path / "a.docx", body) == ["1. One", "3. Three"]
+
+
+def test_numbers_in_formats_without_letters_of_ours_are_figures(tmp_path: Path) -> None:
+    body = item("One", 1) + item("Two", 1)
+    for kind, numbers in {"ordinalText": "1 2", "russianUpper": "А Б", "chicago": "* †", "none": " "}.items():
+        docx(tmp_path / "a.docx", body)
+        with zipfile.ZipFile(tmp_path / "a.docx", "a") as archive:
+            archive.writestr("word/numbering.xml", NUMBERING.replace("upperRoman", kind))
+        first, second = numbers.split(" ")
+        text = extract(tmp_path / "a.docx", ExtractionLimits(), None).text
+        assert text.split("\n\n") == [
+            f"Chapter {first} One".replace("  ", " "),
+            f"Chapter {second} Two".replace("  ", " "),
+        ]
+
+
+def test_a_text_box_stands_behind_its_paragraph_once(tmp_path: Path) -> None:
+    table = f"<w:tbl>{row('Town', 'Fee')}{row('Hollin', '40')}</w:tbl>"
+    box = f"<w:txbxContent><w:p>{run('Boxed.')}</w:p>{table}</w:txbxContent>"
+    alternatives = f"<mc:Choice>{box}</mc:Choice><mc:Fallback>{box}</mc:Fallback>"
+    space = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
+    fixed = f"<w:r><mc:AlternateContent {space}>{alternatives}</mc:AlternateContent></w:r>"
+    body = f"<w:p>{run('Inspect dykes every ')}{fixed}{run('two years.')}</w:p>"
+    assert paragraphs(tmp_path / "a.docx", body) == [
+        "Inspect dykes every two years.", "Boxed.", "Town | Fee", "Town: Hollin; Fee: 40",
+    ]  # fmt: skip
+
+
+def test_a_frame_of_one_cell_has_paragraphs_and_hidden_rows_are_left_out(tmp_path: Path) -> None:
+    frame = f"<w:tbl><w:tr><w:tc><w:p>{run('Article 1')}</w:p><w:p>{run('Owners pay.')}</w:p></w:tc></w:tr></w:tbl>"
+    hidden = row("Kelm", "50", more="<w:trPr><w:hidden/></w:trPr>")
+    body = f"{frame}<w:tbl>{row('Town', 'Fee')}{hidden}{row('Hollin', '40')}</w:tbl>"
+    assert paragraphs(tmp_path / "a.docx", body) == ["Article 1", "Owners pay.", "Town | Fee", "Town: Hollin; Fee: 40"]
+
+
+def test_what_is_written_above_a_word_is_beside_it(tmp_path: Path) -> None:
+    ruby = f"<w:r><w:ruby><w:rt>{run('かんじ')}</w:rt><w:rubyBase>{run('漢字')}</w:rubyBase></w:ruby></w:r>"
+    assert paragraphs(tmp_path / "a.docx", f"<w:p>{ruby}{run(' stays.')}</w:p>") == ["漢字(かんじ) stays."]
+
+
+def test_the_chosen_entry_of_a_list_in_a_form_is_read(tmp_path: Path) -> None:
+    entries = "<w:result w:val='1'/><w:listEntry w:val='Hollin'/><w:listEntry w:val='Kelm'/>"
+    field = (
+        f"<w:r><w:fldChar w:fldCharType='begin'><w:ffData><w:ddList>{entries}</w:ddList></w:ffData></w:fldChar></w:r>"
+    )
+    assert paragraphs(tmp_path / "a.docx", f"<w:p>{run('County: ')}{field}</w:p>") == ["County: Kelm"]
+
+
+def test_notes_are_counted_and_marked_as_their_section_says(tmp_path: Path) -> None:
+    marks = "".join(f"{run('Fee')}<w:r><w:footnoteReference w:id='{number}'/></w:r>" for number in (2, 3))
+    properties = "<w:footnotePr><w:numFmt w:val='lowerLetter'/><w:numStart w:val='3'/></w:footnotePr>"
+    notes = "".join(
+        f"<w:footnote w:id='{one}'><w:p>{run(text)}</w:p></w:footnote>" for one, text in ((2, "A."), (3, "B."))
+    )
+    docx(tmp_path / "a.docx", f"<w:p>{marks}</w:p><w:sectPr>{properties}</w:sectPr>")
+    with zipfile.ZipFile(tmp_path / "a.docx", "a") as archive:
+        archive.writestr("word/footnotes.xml", f"<w:footnotes {_W}>{notes}</w:footnotes>")
+        archive.writestr("word/comments.xml", f"<w:comments {_W}><w:comment/><w:comment/></w:comments>")
+    extracted = extract(tmp_path / "a.docx", ExtractionLimits(), None)
+    assert extracted.text == "Fee[c]Fee[d]\n\n[c] A.\n\n[d] B."
+    assert [str(one) for one in extracted.warnings] == ["Comments, left out because they are not part of the text: 2."]

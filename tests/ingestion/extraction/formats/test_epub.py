@@ -55,6 +55,43 @@ def test_chapters_come_as_pages_in_the_order_of_the_spine(tmp_path: Path) -> Non
     assert extracted.media_type == "application/epub+zip"
 
 
+def test_a_note_in_another_file_is_below_the_paragraph_of_its_mark(tmp_path: Path) -> None:
+    mark = "Every river has a plan<a epub:type='noteref' id='r{0}' href='two.xhtml#n{0}'>{0}</a> of {1}."
+    rivers = f"{mark.format(1, 'six years')}</p><p>{mark.format(2, 'two')}"
+    notes = "".join(
+        f"<aside epub:type='endnote' id='n{number}' hidden='hidden'><p><a href='chapter%201.xhtml#r{number}'>"
+        f"{number}</a> {words}</p></aside>"
+        for number, words in ((1, "Since 2020."), (2, "Until 2019."))
+    )
+    parts = {
+        "OEBPS/text/chapter 1.xhtml": page("Rivers", rivers),
+        "OEBPS/text/two.xhtml": page("Notes", f"The notes.</p>{notes}<p>"),
+    }
+    extracted = extract(epub(tmp_path / "a.epub", parts), LIMITS, None)
+    assert extracted.text == (
+        "Notes\n\nThe notes.\n\nRivers\n\nEvery river has a plan¹ of six years.\n\n¹ Since 2020.\n\n"
+        "Every river has a plan² of two.\n\n² Until 2019."
+    )
+    assert [block.page for block in extracted.blocks if block.kind == "note"] == [2, 2]
+
+
+def test_what_a_book_has_in_headers_and_asides_is_read(tmp_path: Path) -> None:
+    words = "Body.</p><aside>Boxed words.</aside><footer>Last words.</footer><article>An essay.</article><p>End."
+    chapter = page("Plans", words).replace("<h1>Plans</h1>", "<header><h1>Plans</h1></header>")
+    extracted = extract(epub(tmp_path / "a.epub", {"OEBPS/text/two.xhtml": chapter}), LIMITS, None)
+    assert extracted.text.startswith("Plans\n\nBody.\n\nBoxed words.\n\nLast words.\n\nAn essay.\n\nEnd.")
+
+
+def test_the_style_sheets_to_which_a_chapter_links_are_read(tmp_path: Path) -> None:
+    head = "<head><link rel='stylesheet' href='../css/book.css'/></head>"
+    words = "Inspect <span class='old'>five</span> two plans in 10<span class='up'>6</span> rivers."
+    parts = {
+        "OEBPS/text/two.xhtml": page("Plans", words).replace("<body>", f"{head}<body>"),
+        "OEBPS/css/book.css": ".old {text-decoration: line-through} .up {vertical-align: super}",
+    }
+    assert "Inspect two plans in 10⁶ rivers." in extract(epub(tmp_path / "a.epub", parts), LIMITS, None).text
+
+
 def test_a_chapter_that_is_missing_is_named_and_the_others_are_read(tmp_path: Path) -> None:
     extracted = extract(epub(tmp_path / "a.epub", without="OEBPS/text/two.xhtml"), LIMITS, None)
     assert extracted.text.startswith("Rivers")

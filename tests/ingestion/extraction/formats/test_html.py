@@ -94,3 +94,38 @@ def test_a_note_stands_below_the_paragraph_with_its_mark(tmp_path: Path) -> None
         text_of(tmp_path, body + '<a href="#r1">back to the text</a></aside>')
         == "Fees are due¹.\n\n¹ In May.\n\nFines too."
     )
+
+
+NESTED = "<table><tr><td>Adult</td><td>10</td></tr></table>"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("<style>.o{text-decoration:line-through}</style><table class=o><tr><td>A<td>B</table><p>x</p>", ["x"]),
+        ("<table><tbody hidden><tr><td>A<td>1</tbody><tr><td>Town<td>Fee<tr><td>K<td>2</table>",
+         ["Town | Fee", "Town: K; Fee: 2"]),
+        ("<p>a <i style='font-size: 0'>b</i><i style='opacity:0'>c</i><i style='left:-9999px'>d</i>e</p>", ["a e"]),
+        ("<ol style='list-style: decimal inside'><li>a<li hidden>b<li>c</ol>", ["1. a", "2. c"]),
+        ("<ol style='list-style-type: lower-greek'><li>a</ol>", ["α. a"]),
+        ("<ol><li><s>a</s><li>b<li><p>c</p><li></ol>", ["2. b", "3. c"]),
+        ("<ol><li><h3>Scope</h3><p>a</p></ol>", ["1.", "Scope", "a"]),
+        (
+            "<table><tfoot><tr><td>Sum<td>5</tfoot><thead><tr><th>Town<th>Fee</thead><tr><td>K<td>5</table>",
+            ["Town | Fee", "Town: K; Fee: 5", "Town: Sum; Fee: 5"],
+        ),
+        (
+            f"<table><tr><th>Pool<th>Fees<tr><td>North<td>{NESTED}<tr><td>South<td>7</table>",
+            ["Pool | Fees", "Pool: North; Fees: Adult 10", "Pool: South; Fees: 7"],
+        ),
+        ("<p><ruby>本<rt>hon</rt></ruby> <ruby>本<rp>(</rp><rt>hon</rt><rp>)</rp></ruby></p>", ["本(hon) 本(hon)"]),
+        ("<p>By <input value='Anna'> <textarea>of Kelm</textarea><input type=submit value=Send>", ["By Anna of Kelm"]),
+        ("<pre>Article 1\nOwners pay.\n\nArticle 2\nWait.</pre>", ["Article 1 Owners pay.", "Article 2 Wait."]),
+        ("<p>The fee is<br>forty euros.<br>Children pay<br>a) ten<br>b) five</p>",
+         ["The fee is forty euros.", "Children pay", "a) ten", "b) five"]),
+    ],
+)  # fmt: skip
+def test_a_page_is_read_as_browsers_show_it(tmp_path: Path, body: str, expected: list[str]) -> None:
+    path = tmp_path / "a.html"
+    path.write_text(f"<!doctype html><html><head><title>T</title></head><body>{body}</body></html>", encoding="utf-8")
+    assert extract(path, ExtractionLimits(), None).text.split("\n\n") == expected

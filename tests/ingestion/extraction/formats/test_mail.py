@@ -216,6 +216,46 @@ def test_the_page_of_an_outlook_message_is_read_in_its_charset(tmp_path: Path) -
     assert "Příliš žluťoučký kůň." in extract(write_ole(tmp_path / "a.msg", tree), LIMITS, None).text
 
 
+def packed(source: bytes) -> bytes:
+    """RTF as Outlook packs it, without repetitions: eight characters behind each byte of flags."""
+    words = b"".join(b"\0" + source[at : at + 8] for at in range(0, len(source), 8))
+    return struct.pack("<II4sI", len(words) + 12, len(source), b"LZFu", 0) + words
+
+
+PAGE_IN_RTF = (
+    rb"{\rtf1\ansi\ansicpg1252\fromhtml1 \deff0{\fonttbl{\f0 Arial;}}{\colortbl;}"
+    rb"{\*\htmltag19 <html>}{\*\htmltag50 <body>}\htmlrtf \lang1033 \htmlrtf0 {\*\htmltag64 <p>}"
+    rb"\htmlrtf {\htmlrtf0 Owners inspect dykes every {\*\htmltag84 <s>}\htmlrtf {\strike\htmlrtf0 five "
+    rb"{\*\htmltag92 </s>}\htmlrtf }\htmlrtf0 two years in M\'fchlau.\htmlrtf\par}\htmlrtf0"
+    rb"{\*\htmltag72 </p>}{\*\htmltag64 <p>}\htmlrtf {\htmlrtf0 The fee is 40 \u8364 ?.\htmlrtf\par}\htmlrtf0 }"
+)
+
+
+@pytest.mark.parametrize(
+    "plain", ["", "Owners inspect dykes every five two years in Muehlau.\r\n\r\nThe fee is 40 euros."]
+)
+def test_the_packed_rtf_of_an_outlook_message_is_read_where_nothing_says_more(tmp_path: Path, plain: str) -> None:
+    bodies = data(0x1009, packed(PAGE_IN_RTF)) | (text(0x1000, plain) if plain else {})
+    extracted = extract(
+        write_ole(tmp_path / "a.msg", {**text(0x37, "Dykes"), **bodies, **properties({})}), LIMITS, None
+    )
+    assert extracted.text.endswith("Owners inspect dykes every two years in Mühlau.\n\nThe fee is 40 €.")
+    assert [str(one) for one in extracted.warnings] == ["Struck words, left out because they are not in force: 1."]
+
+
+def test_an_outlook_message_whose_text_cannot_be_read_says_so(tmp_path: Path) -> None:
+    tree: Tree = {**text(0x37, "Dykes"), **data(0x1009, b"broken"), **properties({})}
+    extracted = extract(write_ole(tmp_path / "a.msg", tree), LIMITS, None)
+    assert "E-mails whose text is in a form that cannot be read: 1." in map(str, extracted.warnings)
+
+
+def test_of_alternatives_the_one_that_shows_what_is_struck_is_read(tmp_path: Path) -> None:
+    message = mail("Dykes", "Owners inspect dykes every five two years, on 10 and 21 May.")
+    page = "<p>Owners inspect dykes every <s>five</s> two years, on 10 and 21 May.</p>"
+    message.add_alternative(page, subtype="html")
+    assert "dykes every two years" in read(tmp_path / "a.eml", message).text
+
+
 def test_an_encrypted_mail_is_refused_as_such(tmp_path: Path) -> None:
     message = b"From: a@b.c\nSubject: x\nMIME-Version: 1.0\nContent-Type: application/pkcs7-mime\n\nMIIB\n"
     with pytest.raises(Refusal, match=r"a\.eml is an encrypted e-mail") as caught:

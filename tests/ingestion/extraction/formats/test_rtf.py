@@ -91,3 +91,27 @@ def test_rtf_of_an_unknown_font_alphabet_is_refused_as_damaged(tmp_path: Path) -
     with pytest.raises(Refusal) as caught:
         extract(path, ExtractionLimits(), None)
     assert caught.value.reason == "damaged"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (
+            r"Every {\shp{\*\shpinst{\sp{\sn x}}{\shptxt\pard Boxed.\par Two.\par}}{\shprslt Boxed.}}two years.\par",
+            ["Every two years.", "Boxed.", "Two."],
+        ),
+        (
+            r"{\header\pard Journal\par}{\headerf\pard Journal\par}{\footer\pard Seat{\*\fldinst X}\par}Body.\par",
+            ["Journal", "Body.", "Seat"],
+        ),
+        (r"{\listtext\pard\plain 1.\tab}one\par{\listtext\pard\plain 2.\tab}{\strike two}\par", ["1. one"]),
+        (r"See {\object\objemb{\*\objdata 0105}{\result\pard the result}}.\par", ["See the result."]),
+        (r"The fee{\*\atnid A}{\*\annotation\pard Check\par} is 40.\par", ["The fee is 40."]),
+    ],
+)
+def test_what_stands_beside_the_paragraphs_is_read(tmp_path: Path, source: str, expected: list[str]) -> None:
+    path = tmp_path / "a.rtf"
+    path.write_text(r"{\rtf1\ansi\deff0{\fonttbl{\f0 Times;}}\pard " + source + "}")
+    extracted = extract(path, ExtractionLimits(), None)
+    assert [block for block in extracted.text.split("\n\n") if block] == expected
+    assert ("annotation" in source) == any("Comments" in str(one) for one in extracted.warnings)

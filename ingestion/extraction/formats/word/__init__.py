@@ -1,0 +1,1 @@
+"""What the reader of DOCX makes of a document before it reads the words."""
