@@ -57,7 +57,7 @@ class DraftBlock:
     """A paragraph, heading, table or note that has no offsets yet; a table with its cells.
 
     Its lines hold what stands, `left_out` the rest: words that are struck or hidden. A `picture` has no lines until it
-    is read.
+    is read. The margin beside it has its `number`; what is `aside` is a note in the margin beside the next block.
     """
 
     page: int
@@ -67,6 +67,8 @@ class DraftBlock:
     grid: TableGrid | None = None
     left_out: tuple[Run, ...] = ()
     picture: PastedPicture | None = None
+    number: str = ""
+    aside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

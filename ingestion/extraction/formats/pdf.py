@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -18,6 +18,8 @@ from ingestion.extraction.file_type import MEDIA_TYPES, Format
 from ingestion.extraction.formats.pdf_figures import (
     Figure,
     by_page,
+    covered_share,
+    drawings,
     figures_on,
     native_picture_of,
     picture_of,
@@ -38,10 +40,20 @@ from ingestion.extraction.formats.pdf_lines import BOLD, ERRORS, FLAGS, damaged_
 from ingestion.extraction.formats.refusals import scan_without_ocr
 from ingestion.extraction.layout.hyphenation import vocabulary_of
 from ingestion.extraction.layout.letter_spacing import SPACED, with_word_gaps
+from ingestion.extraction.layout.margin_numbers import (
+    NOT_NUMBERED,
+    NumberColumn,
+    Numbered,
+    number_columns,
+    numbered_pages,
+)
+from ingestion.extraction.layout.margins import with_margins, without_margins
 from ingestion.extraction.layout.page_breaks import MARGIN, joined_over_pages, without_running_heads
 from ingestion.extraction.layout.paragraphs import blocks_of, body_size
-from ingestion.extraction.layout.ruled_tables import may_hold_table, placed_word, rows_with_tables
+from ingestion.extraction.layout.quarter_turns import quarters_of, turned
+from ingestion.extraction.layout.ruled_tables import PlacedWord, placed_word
 from ingestion.extraction.layout.ruling_lines import Frame, Shape, frames_of
+from ingestion.extraction.layout.sideways import page_rows
 from ingestion.extraction.layout.struck import StruckSpan, struck_texts
 from ingestion.extraction.layout.text_layer_check import LigatureSearch, is_scrambled
 from ingestion.extraction.layout.text_rows import PageRows, PrintedLine, is_raised, rows_of, with_drop_capitals
@@ -62,12 +74,11 @@ _STAMP_CHARACTERS = 200
 _MANY_DRAWINGS = 50
 # Shares of a page under a picture: where the page has a stamp alone, and where it has a long head or foot.
 _HALF, _NEARLY_ALL = 0.5, 0.75
-# Share of the area around them that strips of one picture cover.
-_WITHOUT_GAPS = 0.95
 _RAISED = 1
 # Least share of its size by which a raised number stands above its line.
 _LIFT = 0.15
 _STRIKEOUT = 1
+_LEVEL = (1.0, 0.0)
 _COLLECTED = FLAGS | pymupdf.TEXT_COLLECT_VECTORS
 # Points: what is thicker strikes nothing.
 _THIN = 2.5
@@ -128,8 +139,8 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None, kin
 class _ReadPages:
     """The pages of a PDF as their text layer has them, and what was met on the way.
 
-    `pictured` are the numbers of pages to be read by OCR, `unread` of damaged ones. `pinned` names files, and `stamps`
-    has the words across pages.
+    `pictured` are the numbers of pages to be read by OCR, `unread` of damaged ones. `pinned` names files, `stamps`
+    has the words across pages, and `columns` the numbers beside the text of pages.
     """
 
     rows: list[PageRows] = field(default_factory=list)
@@ -138,6 +149,7 @@ class _ReadPages:
     unread: list[int] = field(default_factory=list)
     pinned: list[str] = field(default_factory=list)
     stamps: set[str] = field(default_factory=set)
+    columns: dict[int, tuple[NumberColumn, ...]] = field(default_factory=dict)
     warnings: list[Message] = field(default_factory=list)
 
 
@@ -151,7 +163,7 @@ def _read_pages(document: pymupdf.Document) -> _ReadPages:
             page = document[number - 1]
             page = with_drawn_fields(page) if document.is_form_pdf else page
             read.pinned += pinned_files(page)
-            rows = _page_rows(page, number, search, read.stamps)
+            rows = _page_rows(page, number, search, read)
             read.rows.append(rows)
             if _needs_ocr(page, rows):
                 read.pictured.append(number)
@@ -165,7 +177,9 @@ def _read_pages(document: pymupdf.Document) -> _ReadPages:
             read.warnings.append(told)
     for number in [page.number for page in read.rows if not read.stamps.isdisjoint(_texts(page))]:
         # They cross no line of this page.
-        read.rows[number - 1] = _page_rows(document[number - 1], number, search, read.stamps)
+        read.rows[number - 1] = _page_rows(document[number - 1], number, search, read)
+    for number, numbers in numbered_pages(read.columns).items():
+        read.rows[number - 1] = _page_rows(document[number - 1], number, search, read, numbers)
     return read
 
 
@@ -209,18 +223,20 @@ def _ends(path: Path) -> bool:
         return b"%%EOF" in file.read()
 
 
-def _page_rows(page: pymupdf.Page, number: int, search: LigatureSearch, stamps: set[str]) -> PageRows:
-    """Return the rows of a page without words that are stamped across it.
+def _page_rows(
+    page: pymupdf.Page, number: int, search: LigatureSearch, read: _ReadPages, numbered: Numbered = NOT_NUMBERED
+) -> PageRows:
+    """Return the rows of a page without words that are stamped across it, and without `numbered` lines' numbers.
 
-    Such words are added to `stamps`; those known from other pages are left out too.
+    Such words are added to `read`, and so are numbers in margins; stamps known from other pages are left out too.
     """
     # Coordinates come as if the page were not rotated; boxes must lie on the page as it is drawn.
     turn = page.rotation_matrix if page.rotation else None
     lines: list[PrintedLine] = []
     unseen = 0
     content, blocks, struck = _content(page)
-    stamped = _stamped(blocks, stamps)
-    stamps |= {one_line(_text_of(line)) for line in stamped}
+    stamped = _stamped(blocks, read.stamps)
+    read.stamps |= {one_line(_text_of(line)) for line in stamped}
     gone = {span["bbox"] for span in (*struck, *_spans([{"lines": stamped}]))}
     misspelled: dict[str, str] = {}
     if search.is_due("".join(span["text"] for span in _spans(blocks))):
@@ -228,30 +244,37 @@ def _page_rows(page: pymupdf.Page, number: int, search: LigatureSearch, stamps: 
         if search.spell(_spans(raw)):
             misspelled = _differing_words(blocks, raw)
             blocks = raw
-    for index, bbox, spans in _standing_lines(blocks, gone):
+    for index, along, bbox, spans in _standing_lines(blocks, gone):
         spelled = spans[0]["text"] if len(spans) == 1 else _spelled(spans)
         if not spelled.isprintable():
             unseen += len(_CONTROLS.findall(spelled))
         if text := one_line(spelled):
-            lines.append(_printed(text, bbox, spans, index, turn))
-    lines = beside_labels(with_drop_capitals(lines), fields_of(page, turn))
+            quarters = 0 if along == _LEVEL and turn is None else _quarters(along, turn)
+            lines.append(_printed(text, bbox, spans, index, turn, quarters))
     drawn = [Shape(_turned(one["bbox"], turn), one["stroked"]) for one in blocks if one["type"] == _VECTOR]
-    shown = page.rect
-    width, height = shown.width, shown.height
-    frames = [frame for frame in frames_of(drawn, width, height) if may_hold_table(frame, lines)]
-    words_out = tuple(StruckSpan(one_line(one["text"]), _turned(one["bbox"], turn), one["after"]) for one in struck)
-    if not frames:
-        return PageRows(number, width, height, rows_of(lines), unseen=unseen, struck=words_out)
-    spans = _spans(blocks)
-    bold = [_turned(span["bbox"], turn) for span in spans if span["flags"] & BOLD]
-    raised = [span for span in spans if span["flags"] & _RAISED and span["text"].strip().isdecimal()]
-    words = [
-        placed_word(misspelled.get(text := _with_raised(word, raised), text), box)
-        for word, box in _words_in(frames, content, turn)
-        if not _is_within(word, gone)
-    ]
-    rows = rows_with_tables(lines, frames, words, bold, number)
-    return PageRows(number, width, height, rows, unseen=unseen, struck=words_out)
+    width, height = page.rect.width, page.rect.height
+    frames = frames_of(drawn, width, height)
+    tables = [frame.box for frame in frames if frame.is_grid]
+    if columns := number_columns(lines, width, tables):
+        read.columns[number] = columns
+    lines, margin = without_margins(lines, width, tables, numbered)
+    lines = beside_labels(with_drop_capitals(lines), fields_of(page, turn))
+
+    def words_in(frames: Sequence[Frame], quarters: int) -> tuple[list[PlacedWord], list[Box]]:
+        place = partial(_placed_on, turn=turn, quarters=quarters, width=width, height=height)
+        spans = _spans(blocks)
+        bold = [place(span["bbox"]) for span in spans if span["flags"] & BOLD]
+        raised = [span for span in spans if span["flags"] & _RAISED and span["text"].strip().isdecimal()]
+        words = [
+            placed_word(misspelled.get(text := _with_raised(word, raised), text), box)
+            for word, box in _words_in(frames, content, place)
+            if not _is_within(word, gone)
+        ]
+        return words, bold
+
+    rows = with_margins(page_rows(lines, frames, drawn, (width, height), number, words_in), margin)
+    out = tuple(StruckSpan(one_line(one["text"]), _turned(one["bbox"], turn), one["after"]) for one in struck)
+    return PageRows(number, width, height, rows, unseen=unseen, struck=out)
 
 
 def _is_within(word: Sequence[Any], boxes: Collection[Sequence[float]]) -> bool:
@@ -262,15 +285,15 @@ def _is_within(word: Sequence[Any], boxes: Collection[Sequence[float]]) -> bool:
 
 def _standing_lines(
     blocks: Sequence[dict[str, Any]], gone: Collection[Any]
-) -> Iterator[tuple[int, tuple[float, ...], list[dict[str, Any]]]]:
-    """Yield the number of the block, the box and the spans of each line, without those that are gone."""
+) -> Iterator[tuple[int, tuple[float, float], tuple[float, ...], list[dict[str, Any]]]]:
+    """Yield the block's number, direction, box and spans of each line, without spans that are gone."""
     for index, block in enumerate(blocks):
         for line in block.get("lines", ()):
             if spans := [span for span in line["spans"] if span["bbox"] not in gone]:
                 for span in spans:
                     if is_symbol_font(span["font"]):
                         span["text"] = in_unicode(span["text"], span["font"])
-                yield index, line["bbox"], spans
+                yield index, line["dir"], line["bbox"], spans
 
 
 def _content(page: pymupdf.Page) -> tuple[pymupdf.TextPage, list[dict[str, Any]], list[dict[str, Any]]]:
@@ -362,12 +385,12 @@ def _may_be_struck(blocks: Sequence[dict[str, Any]]) -> bool:
 
 
 def _words_in(
-    frames: Sequence[Frame], content: pymupdf.TextPage, turn: pymupdf.Matrix | None
+    frames: Sequence[Frame], content: pymupdf.TextPage, place: Callable[[Sequence[float]], Box]
 ) -> Iterator[tuple[Sequence[Any], Box]]:
     """Yield the words whose middle is in one of the frames, or next to its edge."""
     around = [(box.x0 - 1, box.y0 - 1, box.x1 + 1, box.y1 + 1) for box in (frame.box for frame in frames)]
     for word in content.extractWORDS():
-        box = _turned(word[:4], turn)
+        box = place(word[:4])
         x, y = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
         for x0, y0, x1, y1 in around:
             if x0 <= x <= x1 and y0 <= y <= y1:
@@ -401,6 +424,16 @@ def _turned(bbox: Sequence[float], turn: pymupdf.Matrix | None) -> Box:
     return Box(*(bbox if turn is None else pymupdf.Rect(bbox) * turn))
 
 
+def _placed_on(bbox: Sequence[float], turn: pymupdf.Matrix | None, quarters: int, width: float, height: float) -> Box:
+    return turned(_turned(bbox, turn), quarters, width, height)
+
+
+def _quarters(along: tuple[float, float], turn: pymupdf.Matrix | None) -> int:
+    """Return the quarter turns that make a line level on its page as that is drawn."""
+    x, y = along
+    return quarters_of(along if turn is None else (x * turn.a + y * turn.c, x * turn.b + y * turn.d))
+
+
 def _spelled(spans: list[dict[str, Any]]) -> str:
     """Return the text of a line, with the large letter of its first word before that."""
     marked = _begins_with_mark(spans[0], spans[1])
@@ -420,18 +453,23 @@ def _begins_with_mark(first: dict[str, Any], second: dict[str, Any]) -> bool:
 
 
 def _printed(
-    text: str, bbox: tuple[float, ...], spans: list[dict[str, Any]], block: int, turn: pymupdf.Matrix | None
+    text: str,
+    bbox: tuple[float, ...],
+    spans: list[dict[str, Any]],
+    block: int,
+    turn: pymupdf.Matrix | None,
+    quarters: int,
 ) -> PrintedLine:
     if turn is not None:
         bbox = tuple(pymupdf.Rect(bbox) * turn)
     box = Box(round(bbox[0], 2), round(bbox[1], 2), round(bbox[2], 2), round(bbox[3], 2))
     if len(spans) == 1:
-        return PrintedLine(text, box, spans[0]["size"], bool(spans[0]["flags"] & BOLD), block)
+        return PrintedLine(text, box, spans[0]["size"], bool(spans[0]["flags"] & BOLD), block, quarters)
     # The largest of the spans that hold words: neither a raised note mark, nor small capitals, nor one drop capital.
     worded = [span for span in spans if len(span["text"].strip()) > 1] or spans
     size = max(span["size"] for span in worded)
     bold = all(span["flags"] & BOLD for span in spans if span["text"].strip())
-    return PrintedLine(text, box, size, bold, block)
+    return PrintedLine(text, box, size, bold, block, quarters)
 
 
 def _texts(rows: PageRows) -> list[str]:
@@ -452,32 +490,15 @@ def _needs_ocr(page: pymupdf.Page, rows: PageRows) -> bool:
         return False
     images = page.get_image_info()
     if len(text) < _FEW_CHARACTERS:
-        return bool(images) or _drawings(page) >= _MANY_DRAWINGS
+        return bool(images) or drawings(page) >= _MANY_DRAWINGS
     share = _HALF if len(text) < _STAMP_CHARACTERS else _NEARLY_ALL
-    return _covered(page.rect, [pymupdf.Rect(image["bbox"]) for image in images]) >= share
+    return covered_share(page.rect, [pymupdf.Rect(image["bbox"]) for image in images]) >= share
 
 
 def _is_bare(rows: PageRows) -> bool:
     """Return whether a page has no more text than a stamp, but for its head and foot."""
     top, bottom = MARGIN * rows.height, (1 - MARGIN) * rows.height
     return sum(len(row.text) for row in rows.rows if row.box.y1 > top and row.box.y0 < bottom) < _STAMP_CHARACTERS
-
-
-def _covered(page: pymupdf.Rect, images: Sequence[pymupdf.Rect]) -> float:
-    """Return the share of a page under its largest image, or under all if they lie edge to edge."""
-    areas = [abs(image.get_area()) for image in images]
-    around = pymupdf.Rect(images[0]) if images else pymupdf.Rect()
-    for image in images[1:]:
-        around |= image
-    touching = sum(areas) >= _WITHOUT_GAPS * abs(around.get_area())
-    return float(max((sum(areas) if touching else 0.0, *areas)) / max(abs(page.get_area()), 1.0))
-
-
-def _drawings(page: pymupdf.Page) -> int:
-    """Return the number of drawings of a page, which a list of them would need gigabytes to tell of some."""
-    counted = count()
-    page.get_cdrawings(callback=lambda _drawing: next(counted))
-    return next(counted)
 
 
 def _without_ocr(path: Path, pages: Sequence[PageRows], missed: Sequence[int]) -> list[Message]:

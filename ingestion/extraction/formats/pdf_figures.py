@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
+from itertools import count
 
 import pymupdf
 
@@ -27,6 +28,8 @@ _BARE_SHARE = 0.1
 REPEATED = 3
 # What lies under so much of its area of text is a background.
 _MOST_COVERED = 0.15
+# Share of the area around them that strips of one picture cover.
+_WITHOUT_GAPS = 0.95
 _CAPTION = re.compile(
     r"(?:fig(?:ure|ura|\.)?|abb(?:ildung|\.)?|gr[aá]fi(?:co|ca|k)|graph(?:ique)?|graf(?:iek|ikon)?|[şs]ekil|foto(?:graf\w*)?|"
     r"photo(?:graph\w*)?|map|karte|carte|mapa|harita|chart|diagramm?|schema|sch[eé]ma|box|image|imagem|imagen)\b\W{0,2}\s*\w",
@@ -67,7 +70,7 @@ def figures_on(page: pymupdf.Page, rows: PageRows) -> list[Figure]:
             continue
         if page.rotation:
             area = area * page.rotation_matrix
-        covered = sum(abs((area & pymupdf.Rect(astuple(row.box))).get_area()) for row in rows.rows)
+        covered = sum(abs((area & pymupdf.Rect(astuple(rows.box_of(row)))).get_area()) for row in rows.rows)
         if covered <= _MOST_COVERED * abs(area.get_area()):
             box = Box(*(round(edge, 2) for edge in area))
             found.setdefault(_rounded(box), Figure(rows.number, box, abs(area.get_area()) / whole))
@@ -198,3 +201,20 @@ def by_page(figures: Sequence[Figure]) -> Mapping[int, list[Figure]]:
     for figure in figures:
         pages.setdefault(figure.page, []).append(figure)
     return pages
+
+
+def covered_share(page: pymupdf.Rect, images: Sequence[pymupdf.Rect]) -> float:
+    """Return the share of a page under its largest image, or under all if they lie edge to edge."""
+    areas = [abs(image.get_area()) for image in images]
+    around = pymupdf.Rect(images[0]) if images else pymupdf.Rect()
+    for image in images[1:]:
+        around |= image
+    touching = sum(areas) >= _WITHOUT_GAPS * abs(around.get_area())
+    return float(max((sum(areas) if touching else 0.0, *areas)) / max(abs(page.get_area()), 1.0))
+
+
+def drawings(page: pymupdf.Page) -> int:
+    """Return the number of drawings of a page, which a list of them would need gigabytes to tell of some."""
+    counted = count()
+    page.get_cdrawings(callback=lambda _drawing: next(counted))
+    return next(counted)

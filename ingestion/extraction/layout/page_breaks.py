@@ -11,6 +11,7 @@ from ingestion.extraction.assemble import DraftBlock, DraftLine
 from ingestion.extraction.layout.hyphenation import HYPHENS, join_lines
 from ingestion.extraction.layout.numerals import roman
 from ingestion.extraction.layout.paragraphs import ends_sentence
+from ingestion.extraction.layout.quarter_turns import size_of
 from ingestion.extraction.layout.text_rows import LABEL, PageRows, TextRow, is_upright
 from ingestion.extraction.table_grid import continued
 from ingestion.extraction.table_text import table_lines
@@ -37,13 +38,24 @@ _BARE = re.compile(r"[\d\s/|()\[\]<>–—-]+|[ivxlc]+")
 
 
 def joined_over_pages(pages: Iterable[list[DraftBlock]], vocabulary: frozenset[str]) -> Iterator[DraftBlock]:
-    """Yield the blocks of all pages in order.
+    """Yield the blocks of all pages in order, each behind the number in the margin beside it.
 
     A sentence that continues on the next page is interrupted by nothing.
 
     The notes of a page come after the paragraphs with their marks, else at its end; and before its last paragraph when
     that continues: so no sentence is torn, and pages still follow each other.
     """
+    return map(_behind_number, _joined_over_pages(pages, vocabulary))
+
+
+def _behind_number(block: DraftBlock) -> DraftBlock:
+    if not block.number:
+        return block
+    first, *others = block.lines
+    return replace(block, lines=(replace(first, text=f"{block.number} {first.text}"), *others), number="")
+
+
+def _joined_over_pages(pages: Iterable[list[DraftBlock]], vocabulary: frozenset[str]) -> Iterator[DraftBlock]:
     held: DraftBlock | None = None
     held_notes: list[DraftBlock] = []
     above: DraftBlock | None = None
@@ -51,13 +63,9 @@ def joined_over_pages(pages: Iterable[list[DraftBlock]], vocabulary: frozenset[s
         texts = [block for block in blocks if block.kind != "note"]
         notes = [block for block in blocks if block.kind == "note"]
         if held is not None:
-            if texts and _goes_on(held, texts[0]):
-                rest = texts[0]
-                last, first = held.lines[-1], rest.lines[0]
-                cut = join_lines([(last.text, last.box), (first.text, first.box)], vocabulary)[0]
-                moved = (replace(line, page=line.page or rest.page) for line in rest.lines)
-                joined = DraftLine(cut.text, last.box, cut.joint, last.page)
-                texts[0] = replace(held, lines=(*held.lines[:-1], joined, *moved))
+            whole = _with_rest(held, texts, vocabulary)
+            if whole is not None:
+                texts = whole
                 # One that began before the page of these notes is followed by them, or pages would go back.
                 if held_notes and held.page < held_notes[0].page:
                     texts[1:1] = held_notes
@@ -81,6 +89,24 @@ def joined_over_pages(pages: Iterable[list[DraftBlock]], vocabulary: frozenset[s
     if held is not None:
         yield held
     yield from held_notes
+
+
+def _with_rest(held: DraftBlock, texts: Sequence[DraftBlock], vocabulary: frozenset[str]) -> list[DraftBlock] | None:
+    """Return the texts of a page behind the paragraph that the first of them continues; None if it does not.
+
+    Notes in the margin beside its rest come after it, or pages would go back.
+    """
+    at = next((at for at, block in enumerate(texts) if not block.aside), None)
+    if at is None or not _goes_on(held, texts[at]):
+        return None
+    rest = texts[at]
+    last, first = held.lines[-1], rest.lines[0]
+    cut = join_lines([(last.text, last.box), (first.text, first.box)], vocabulary)[0]
+    moved = (replace(line, page=line.page or rest.page) for line in rest.lines)
+    joined = DraftLine(cut.text, last.box, cut.joint, last.page)
+    number = " ".join(filter(None, (held.number, rest.number)))
+    whole = replace(held, lines=(*held.lines[:-1], joined, *moved), number=number)
+    return [whole, *texts[:at], *texts[at + 1 :]]
 
 
 def _with_notes(texts: Sequence[DraftBlock], notes: Sequence[DraftBlock]) -> tuple[list[DraftBlock], list[DraftBlock]]:
@@ -178,9 +204,10 @@ def _keys(row: TextRow, page: PageRows) -> frozenset[Key]:
     """Return the keys by which rows of pages are equal: the very text, or that with one number relative."""
     bare = len(row.text) <= _LONGEST_NUMBER and _BARE.fullmatch(row.text.lower()) is not None
     share = NUMBER_MARGIN if bare else MARGIN
-    if row.box.y1 < share * page.height:
+    _, height = size_of(row.turned, page.width, page.height)
+    if row.box.y1 < share * height:
         margin = "top"
-    elif row.box.y0 > (1 - share) * page.height:
+    elif row.box.y0 > (1 - share) * height:
         margin = "bottom"
     elif len(row.text) > 3 and is_upright(row.box):
         margin = "side"
@@ -188,7 +215,7 @@ def _keys(row: TextRow, page: PageRows) -> frozenset[Key]:
         return _NO_KEYS
     text = row.text.lower()
     # A number that is always the same, such as a year over a table, must stand where heads do.
-    further_in = bare and MARGIN * page.height <= row.box.y1 and row.box.y0 <= (1 - MARGIN) * page.height
+    further_in = bare and MARGIN * height <= row.box.y1 and row.box.y0 <= (1 - MARGIN) * height
     keys = set() if further_in else {(margin, text)}
     for found in _NUMBER.finditer(text):
         number = int(found[0]) if found[0].isdecimal() else _ROMAN.get(found[0])

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from ingestion.extraction.assemble import DraftBlock
 from ingestion.extraction.layout.hyphenation import join_lines
+from ingestion.extraction.layout.quarter_turns import block_turned_back, size_of
 from ingestion.extraction.layout.text_rows import LABEL, PageRows, TextRow
 from ingestion.extraction.table_grid import GridCell, TableGrid, around, table_of, without_leader
 from ingestion.extraction.table_text import table_block
@@ -53,9 +55,34 @@ def body_size(pages: Iterable[PageRows]) -> float:
 
 def blocks_of(page: PageRows, body: float, vocabulary: frozenset[str]) -> list[DraftBlock]:
     """Return the blocks of a page in reading order, notes last, given the document's body size and words."""
+    if not any(row.turned for row in page.rows):
+        return _level_blocks(page, body, vocabulary)
+    blocks: list[DraftBlock] = []
+    for quarters, rows in groupby(page.rows, key=lambda row: row.turned):
+        width, height = size_of(quarters, page.width, page.height)
+        side = replace(page, rows=tuple(rows), width=width, height=height)
+        found = _level_blocks(side, body, vocabulary)
+        blocks += (
+            [block_turned_back(block, quarters, page.width, page.height) for block in found] if quarters else found
+        )
+    return sorted(blocks, key=lambda block: block.kind == "note")
+
+
+def _level_blocks(page: PageRows, body: float, vocabulary: frozenset[str]) -> list[DraftBlock]:
     texts, notes = _noted(_paragraphs(page.rows), page, body)
-    drafts = [_draft(rows, _kind(rows, page, body), page, vocabulary) for rows in _joined(texts, page)]
+    drafts = [draft for rows in _joined(texts, page) for draft in _drafts(rows, page, body, vocabulary)]
     return drafts + [_draft(rows, "note", page, vocabulary) for rows in _joined(notes, page)]
+
+
+def _drafts(rows: Sequence[TextRow], page: PageRows, body: float, vocabulary: frozenset[str]) -> Iterator[DraftBlock]:
+    """Yield the notes in the margin beside a paragraph, and the paragraph with its number in the margin."""
+    asides = [note for row in rows for note in row.notes]
+    for _, grouped in groupby(asides, key=lambda row: row.block):
+        note = list(grouped)
+        yield replace(_draft(note, _kind(note, page, body), page, vocabulary), aside=True)
+    number = " ".join(row.number for row in rows if row.number)
+    draft = _draft(rows, _kind(rows, page, body), page, vocabulary)
+    yield replace(draft, number=number) if number else draft
 
 
 def _draft(rows: Sequence[TextRow], kind: BlockKind, page: PageRows, vocabulary: frozenset[str]) -> DraftBlock:
@@ -135,7 +162,12 @@ def _begins(row: TextRow, above: TextRow, left_edge: float, right_edge: float) -
         return False
     ends_short = above.box.x1 < right_edge - 3 * above.size
     if ended:
-        return ends_short or row.box.x0 > above.box.x0 + 0.8 * above.size or LABEL.match(row.text) is not None
+        return (
+            ends_short
+            or row.number != ""
+            or row.box.x0 > above.box.x0 + 0.8 * above.size
+            or LABEL.match(row.text) is not None
+        )
     # Lines of a list of contents, and a numbered heading set like the text above or below it.
     if ends_short and _NUMBERED.match(row.text):
         return True

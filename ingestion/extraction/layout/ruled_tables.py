@@ -48,7 +48,7 @@ def placed_word(text: str, box: Box) -> PlacedWord:
 def may_hold_table(frame: Frame, lines: Iterable[PrintedLine]) -> bool:
     """Return whether enough lines are in a frame to be the rows of a table."""
     box = frame.box
-    inside = (line for line in lines if _within(box, line.box))
+    inside = (line for line in lines if holds(box, line.box))
     return len(list(islice(inside, _FEWEST_ROWS))) == _FEWEST_ROWS
 
 
@@ -67,11 +67,11 @@ def rows_with_tables(
     owner: dict[int, int] = {}
     for number, frame in enumerate(piece for whole in frames for piece in _pieces(whole, words)):
         box = frame.box
-        inside = [line for line in left if _within(box, line.box)]
+        inside = [line for line in left if holds(box, line.box)]
         taken = [other for _, other, _ in tables.values()]
-        if len(inside) < _FEWEST_ROWS or any(_within(box, other) for other in taken):
+        if len(inside) < _FEWEST_ROWS or any(holds(box, other) for other in taken):
             continue
-        within = [one for one in bold if _within(box, one)]
+        within = [one for one in bold if holds(box, one)]
         held = [word for word in words if _holds(box, word) and not (taken and _is_in(word.box, taken))]
         if within:
             held = _with_bold(held, within)
@@ -93,7 +93,7 @@ def rows_with_tables(
             table, box, inside = tables.pop(number)
             text = " ".join(cell.text for row in table.grid for cell in row if cell.text)
             size = median(line.size for line in inside)
-            rows.append(TextRow(text, box, size, False, -1 - number, len(table.grid[0]), (), table))
+            rows.append(TextRow(text, box, size, False, -1 - number, len(table.grid[0]), (), table, lines[0].turned))
     return (*rows, *rows_of(pending))
 
 
@@ -133,13 +133,14 @@ def _pieces(frame: Frame, words: Sequence[PlacedWord]) -> list[Frame]:
     ]
 
 
-def _within(box: Box, inner: Box) -> bool:
+def holds(box: Box, inner: Box) -> bool:
+    """Return whether the middle of a box is in another."""
     x, y = (inner.x0 + inner.x1) / 2, (inner.y0 + inner.y1) / 2
     return box.x0 <= x <= box.x1 and box.y0 <= y <= box.y1
 
 
 def _is_in(inner: Box, boxes: Iterable[Box]) -> bool:
-    return any(_within(box, inner) for box in boxes)
+    return any(holds(box, inner) for box in boxes)
 
 
 def table_in(frame: Frame, words: Iterable[PlacedWord], page: int) -> TableGrid | None:

@@ -51,6 +51,11 @@ class Frame:
         ys = [rule.at for rule in self.across] + [edge for rule in self.down for edge in (rule.start, rule.end)]
         return Box(min(xs), min(ys), max(xs), max(ys))
 
+    @property
+    def is_grid(self) -> bool:
+        """Whether vertical lines part its columns."""
+        return len(self.down) > 2
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -74,7 +79,7 @@ def frames_of(drawn: Sequence[Shape], width: float, height: float) -> list[Frame
     ]
     filled = [shape.box for shape in shapes if not _is_thin(shape)]
     across, down = _lines_of(filter(_is_thin, shapes))
-    framed = [frame.box for frame in _touching(_whole(across), _whole(down)) if len(frame.down) > 2] if filled else []
+    framed = [frame.box for frame in _touching(_whole(across), _whole(down)) if frame.is_grid] if filled else []
     for box in filled:
         # Within a frame of lines the colour of a cell or of a paragraph in it parts nothing.
         if not any(_is_within(box, frame) for frame in framed):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
+from ingestion.extraction.layout.quarter_turns import turned_back
 from ingestion.extraction.layout.struck import StruckSpan
 from ingestion.extraction.table_grid import GridCell, TableGrid, around
 from rag_engine.types.document import Box
@@ -28,13 +29,17 @@ _LARGER, _NEAR = 1.7, 1.5
 
 @dataclass(frozen=True, slots=True)
 class PrintedLine:
-    """A run of text on one baseline; `size` in points, `block` numbers the library's own grouping."""
+    """A run of text on one baseline; `size` in points, `block` numbers the library's own grouping.
+
+    `turned` counts the clockwise quarter turns of the page that make it level.
+    """
 
     text: str
     box: Box
     size: float
     bold: bool
     block: int
+    turned: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,8 @@ class TextRow:
 
     `cells` > 1 when wide gaps part it, and then `places` are they.
 
-    `table` is a table with known rules, which makes up the whole row.
+    `table` is a table with known rules, which makes up the whole row. The boxes of a row that is `turned` are those of
+    the page turned so that it is level. In the margin beside it are the `number` of its paragraph, and rows of notes.
     """
 
     text: str
@@ -54,6 +60,9 @@ class TextRow:
     cells: int
     places: tuple[GridCell, ...] = ()
     table: TableGrid | None = None
+    turned: int = 0
+    number: str = ""
+    notes: tuple[TextRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +83,10 @@ class PageRows:
     unseen: int = 0
     struck: tuple[StruckSpan, ...] = ()
     stamped: frozenset[str] = frozenset()
+
+    def box_of(self, row: TextRow) -> Box:
+        """Return where a row is on the page as it is drawn."""
+        return turned_back(row.box, row.turned, self.width, self.height) if row.turned else row.box
 
 
 def rows_of(lines: Sequence[PrintedLine]) -> tuple[TextRow, ...]:
@@ -163,7 +176,7 @@ def _apart(a: Box, b: Box) -> bool:
 def _row(group: list[PrintedLine]) -> TextRow:
     if len(group) == 1:
         only = group[0]
-        return TextRow(only.text, only.box, only.size, only.bold, only.block, 1)
+        return TextRow(only.text, only.box, only.size, only.bold, only.block, 1, turned=only.turned)
     columns = _columns(group)
     widest = max(group, key=lambda line: len(line.text))
     text = _cell_text(columns[0])
@@ -188,7 +201,8 @@ def _row(group: list[PrintedLine]) -> TextRow:
         GridCell(" ".join(words), box=around(line.box for line in inside), bold=all(line.bold for line in inside))
         for words, inside in zip(parts, lines, strict=True)
     )
-    return TextRow(text, box, widest.size, all(line.bold for line in group), widest.block, cells, places)
+    bold = all(line.bold for line in group)
+    return TextRow(text, box, widest.size, bold, widest.block, cells, places, turned=widest.turned)
 
 
 def _columns(group: list[PrintedLine]) -> list[list[PrintedLine]]:

@@ -1,0 +1,325 @@
+"""Numbers in the margins of pages: those of lines, which are no text, and those of paragraphs; pure geometry."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from itertools import groupby, pairwise
+from operator import itemgetter
+from statistics import median
+
+from ingestion.extraction.layout.paragraphs import ends_sentence
+from ingestion.extraction.layout.ruled_tables import holds
+from ingestion.extraction.layout.text_rows import PrintedLine
+from rag_engine.types.document import Box
+
+# "12", "[12]", "12a", "Rn. 12", "§ 12", "¶12".
+_ALONE = re.compile(r"(?:(?:Rd?n|Rd?Nr|Rdnr|Rz|Tz|Nr|No|N|para|n)\.?\s?|¶\s?)?[\[(]?(\d{1,5})[a-z]?[\])]?")
+_LONGEST = 12
+_FIRST = re.compile(r"(\d{1,5})\s+(?=\S)")
+_LAST = re.compile(r"(?<=\S)\s+(\d{1,5})$")
+# Share of a page's width from which a line is a line of prose.
+_WIDE = 0.25
+# Share of the lines of prose that may reach into the column of a margin, such as a heading.
+_STRAY = 0.05
+# Share of the lines of prose that begin in lower case, which go on with a sentence; no list has so many.
+_GOING_ON = 0.25
+# Share of the numbered rows that have a narrow cell: more are a table.
+_CELLED = 0.3
+_MOST = 0.6
+_FEWEST = 3
+# A paragraph of a judgment has the next number, but where one is on a page that is not read.
+_FOLLOWING = 0.7
+# Numbers in ruled distances, whether text is beside them or not.
+_FEWEST_RULED = 8
+_EVEN = 0.06
+_STEPS = (2, 5, 10)
+# How far a column may be from where it is on other pages, in points.
+_NEAR = 6.0
+
+
+class Place(Enum):
+    """Where a number is: in a line of its own left of the text, right of it or between its columns; or in its line."""
+
+    LEFT = "left"
+    RIGHT = "right"
+    BETWEEN = "between"
+    FIRST = "first"
+    LAST = "last"
+
+    @property
+    def alone(self) -> bool:
+        """Whether the number is a line of its own."""
+        return self not in (Place.FIRST, Place.LAST)
+
+
+@dataclass(frozen=True, slots=True)
+class MarginNumber:
+    """A number at the edge of the text: `line` counts the page's printed lines, `row` its heights.
+
+    `beside` if a line of prose is at its height.
+    """
+
+    line: int
+    value: int
+    box: Box
+    row: int
+    beside: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NumberColumn:
+    """The numbers at one edge of the text of a page, from top to bottom.
+
+    `counted` of them count its lines. It is `prose` if sentences go on from line to line beside it, and `whole` if
+    nearly all of the page's lines have such a number.
+    """
+
+    place: Place
+    numbers: tuple[MarginNumber, ...]
+    counted: int
+    prose: bool
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """Places of the printed lines of a page: numbers of lines, lines with such a number, numbers of paragraphs."""
+
+    dropped: frozenset[int] = frozenset()
+    first: frozenset[int] = frozenset()
+    last: frozenset[int] = frozenset()
+    paragraphs: frozenset[int] = frozenset()
+
+
+NOT_NUMBERED = Numbered()
+
+
+def number_columns(lines: Sequence[PrintedLine], width: float, tables: Sequence[Box]) -> tuple[NumberColumn, ...]:
+    """Return the columns of numbers at the edges of the text of a page, outside its ruled tables."""
+    alone = [at for at, line in enumerate(lines) if len(line.text) <= _LONGEST and _ALONE.fullmatch(line.text)]
+    first = [at for at, line in enumerate(lines) if line.text[0].isdecimal() and _FIRST.match(line.text)]
+    last = [at for at, line in enumerate(lines) if line.text[-1].isdecimal() and _LAST.search(line.text)]
+    if not alone and len(first) < _FEWEST and len(last) < _FEWEST:
+        return ()
+    if tables:
+        inside = {at for at, line in enumerate(lines) if any(holds(table, line.box) for table in tables)}
+        alone, first, last = ([at for at in ats if at not in inside] for ats in (alone, first, last))
+    page = _Page(lines, width, set(alone))
+    found = page.columns(alone)
+    found += [(place, ats) for place, ats in ((Place.FIRST, first), (Place.LAST, last)) if len(ats) >= _FEWEST]
+    return tuple(page.column(place, ats) for place, ats in found)
+
+
+def without_number(line: PrintedLine, at: int, numbered: Numbered) -> PrintedLine:
+    """Return a printed line without the number of the line in its text."""
+    text = line.text
+    if at in numbered.first:
+        text = _FIRST.sub("", text, count=1)
+    if at in numbered.last:
+        text = _LAST.sub("", text)
+    if text == line.text:
+        return line
+    box = line.box
+    each = (box.x1 - box.x0) / len(line.text)
+    # The words of the text are about where they were.
+    x0 = box.x0 + each * (line.text.index(text)) if at in numbered.first else box.x0
+    x1 = box.x1 if at not in numbered.last else box.x1 - each * (len(line.text) - len(line.text.rstrip("0123456789")))
+    return replace(line, text=text, box=replace(box, x0=round(x0, 2), x1=round(x1, 2)))
+
+
+class _Page:
+    """The printed lines of a page by their heights, and the extents of those that are prose."""
+
+    def __init__(self, lines: Sequence[PrintedLine], width: float, alone: set[int]) -> None:
+        self._lines = lines
+        self._wide = _WIDE * width
+        prose = [line.box for at, line in enumerate(lines) if at not in alone and self._is_prose(line.box)]
+        self._starts = sorted(box.x0 for box in prose)
+        self._ends = sorted(box.x1 for box in prose)
+        self._rows: list[list[PrintedLine]] = []
+        self._heights: list[float] = []
+        others = (line for at, line in enumerate(lines) if at not in alone)
+        for line in sorted(others, key=lambda line: line.box.y0 + line.box.y1):
+            middle = (line.box.y0 + line.box.y1) / 2
+            if self._heights and middle - self._heights[-1] < 0.5 * line.size:
+                self._rows[-1].append(line)
+            else:
+                self._rows.append([line])
+                self._heights.append(middle)
+
+    def _is_prose(self, box: Box) -> bool:
+        return box.x1 - box.x0 >= self._wide
+
+    def columns(self, alone: Sequence[int]) -> list[tuple[Place, list[int]]]:
+        """Return the columns of numbers that no prose reaches into."""
+        if len(self._starts) < _FEWEST:
+            return []
+        most = _STRAY * len(self._starts)
+        sides: defaultdict[Place, list[int]] = defaultdict(list)
+        for at in alone:
+            box = self._lines[at].box
+            left = bisect_right(self._ends, box.x0)
+            right = len(self._starts) - bisect_left(self._starts, box.x1)
+            if len(self._starts) - left - right <= most:
+                sides[Place.LEFT if left <= most else Place.RIGHT if right <= most else Place.BETWEEN].append(at)
+        return [(side, column) for side, ats in sides.items() for column in self._aligned(ats)]
+
+    def _aligned(self, ats: Sequence[int]) -> list[list[int]]:
+        """Return the lines in columns: one below the other."""
+        columns: list[list[int]] = []
+        reached = float("-inf")
+        for at in sorted(ats, key=lambda at: self._lines[at].box.x0):
+            box = self._lines[at].box
+            if columns and box.x0 < reached:
+                columns[-1].append(at)
+            else:
+                columns.append([at])
+            reached = max(reached, box.x1)
+        return columns
+
+    def column(self, place: Place, ats: Iterable[int]) -> NumberColumn:
+        """Return the numbers of these lines as a column, and whether they count the lines."""
+        numbers = sorted((self._number(place, at) for at in ats), key=lambda number: number.box.y0 + number.box.y1)
+        top, bottom = numbers[0].row, numbers[-1].row
+        groups = Counter(number.value - number.row for number in numbers)
+        counted = sum(many for many in groups.values() if many >= _FEWEST or many == len(numbers) > 1)
+        if place.alone and _is_ruled(numbers):
+            counted = len(numbers)
+        beside = self._rows[top : bottom + 1]
+        prose = self._goes_on(beside) and not (place.alone and self._is_celled(numbers))
+        return NumberColumn(place, tuple(numbers), counted, prose, counted > 0.8 * len(self._rows))
+
+    def _number(self, place: Place, at: int) -> MarginNumber:
+        line = self._lines[at]
+        pattern = _FIRST.match if place is Place.FIRST else _LAST.search if place is Place.LAST else _ALONE.fullmatch
+        found = pattern(line.text)
+        middle = (line.box.y0 + line.box.y1) / 2
+        row = min(bisect_left(self._heights, middle - 0.4 * line.size), max(0, len(self._rows) - 1))
+        near = self._rows and abs(self._heights[row] - middle) < line.size
+        beside = bool(near) and any(self._is_prose(one.box) for one in self._rows[row])
+        return MarginNumber(at, int(found[1]) if found else 0, line.box, row, beside)
+
+    def _goes_on(self, rows: Sequence[Sequence[PrintedLine]]) -> bool:
+        """Return whether sentences go on from row to row."""
+        texts = [_unnumbered(min(row, key=lambda line: line.box.x0).text) for row in rows]
+        going_on = sum(not ends_sentence(above) and text[:1].islower() for above, text in pairwise(texts))
+        wide = sum(any(self._is_prose(line.box) for line in row) for row in rows)
+        return going_on >= _GOING_ON * (len(texts) - 1) and 2 * wide > len(rows)
+
+    def _is_celled(self, numbers: Sequence[MarginNumber]) -> bool:
+        """Return whether the rows beside the numbers have narrow cells, far from the text."""
+        rows = [self._rows[number.row] for number in numbers if number.beside]
+        return sum(map(self._has_cell, rows)) > _CELLED * len(rows)
+
+    def _has_cell(self, row: Sequence[PrintedLine]) -> bool:
+        lines = sorted(row, key=lambda line: line.box.x0)
+        return any(
+            right.box.x0 - left.box.x1 > 1.2 * right.size
+            and not (self._is_prose(left.box) and self._is_prose(right.box))
+            for left, right in pairwise(lines)
+        )
+
+
+def _unnumbered(text: str) -> str:
+    found = _FIRST.match(text)
+    return text[found.end() :] if found else text
+
+
+def _is_ruled(numbers: Sequence[MarginNumber]) -> bool:
+    """Return whether numbers follow each other in even distances, as on pleading paper."""
+    if len(numbers) < _FEWEST_RULED or any(below.value - above.value != 1 for above, below in pairwise(numbers)):
+        return False
+    distances = [below.box.y1 - above.box.y1 for above, below in pairwise(numbers)]
+    usual = median(distances)
+    return all(abs(distance - usual) <= _EVEN * usual for distance in distances)
+
+
+def numbered_pages(columns: Mapping[int, Sequence[NumberColumn]]) -> dict[int, Numbered]:
+    """Return what the numbers of pages are, given the columns of each.
+
+    The numbers of lines are known from pages with many, and then found on those with few.
+    """
+    if not columns:
+        return {}
+    edges = {place: _line_edges(place, columns.values()) for place in Place}
+    of_lines = {page: [one for one in found if _counts_lines(one, edges[one.place])] for page, found in columns.items()}
+    chain = [
+        (page, number)
+        for page, found in columns.items()
+        for column in found
+        if column.place.alone and column.prose and column not in of_lines[page]
+        for number in column.numbers
+        if number.beside
+    ]
+    paragraphs = _paragraphs(chain)
+    settled = {}
+    for page, found in of_lines.items():
+        lines: defaultdict[Place, set[int]] = defaultdict(set)
+        for column in found:
+            lines[column.place] |= {number.line for number in _members(column)}
+        settled[page] = Numbered(
+            frozenset(at for place, ats in lines.items() if place.alone for at in ats),
+            frozenset(lines[Place.FIRST]),
+            frozenset(lines[Place.LAST]),
+            paragraphs.get(page, frozenset()),
+        )
+    return {page: numbers for page, numbers in settled.items() if numbers != NOT_NUMBERED}
+
+
+def _line_edges(place: Place, pages: Iterable[Sequence[NumberColumn]]) -> frozenset[int]:
+    """Return where the columns are that count the lines of many pages, in steps of some points."""
+    of_place = [column for found in pages for column in found if column.place is place and column.prose]
+    if place.alone:
+        counting = [column for column in of_place if column.counted >= _MOST * len(column.numbers)]
+    else:
+        counting = [column for column in of_place if column.counted >= _FEWEST and _is_even(column)]
+    return frozenset(edge for column in counting for number in column.numbers for edge in _edges(number.box))
+
+
+def _edges(box: Box) -> tuple[int, ...]:
+    """Return the left and the right edge, each with its neighbours; the other is negative."""
+    left, right = round(box.x0 / _NEAR), -round(box.x1 / _NEAR)
+    return left - 1, left, left + 1, right - 1, right, right + 1
+
+
+def _counts_lines(column: NumberColumn, edges: frozenset[int]) -> bool:
+    """Return whether a column is where the numbers of lines are."""
+    if not edges:
+        return False
+    if not column.place.alone:
+        return column.whole or _is_even(column)
+    return any(edges & {round(number.box.x0 / _NEAR), -round(number.box.x1 / _NEAR)} for number in column.numbers)
+
+
+def _is_even(column: NumberColumn) -> bool:
+    """Return whether nearly all lines have a number, or every second, fifth or tenth."""
+    members = _members(column)
+    steps = Counter(below.value - above.value for above, below in pairwise(members))
+    step, many = steps.most_common(1)[0] if steps else (0, 0)
+    return (step == 1 and column.whole) or (step in _STEPS and many >= _FOLLOWING * (len(members) - 1))
+
+
+def _members(column: NumberColumn) -> list[MarginNumber]:
+    """Return the numbers of a column that count lines: all of a margin's, and those of lines that agree."""
+    if column.place.alone:
+        return list(column.numbers)
+    groups = Counter(number.value - number.row for number in column.numbers)
+    least = min(_FEWEST, max(groups.values()))
+    return [number for number in column.numbers if groups[number.value - number.row] >= least]
+
+
+def _paragraphs(chain: Sequence[tuple[int, MarginNumber]]) -> dict[int, frozenset[int]]:
+    """Return, by page, the lines with numbers that count paragraphs from page to page."""
+    if len(chain) < _FEWEST:
+        return {}
+    following = sum(below.value - above.value in (0, 1) for (_, above), (_, below) in pairwise(chain))
+    if following < _FOLLOWING * (len(chain) - 1):
+        return {}
+    return {
+        page: frozenset(number.line for _, number in numbers) for page, numbers in groupby(chain, key=itemgetter(0))
+    }
