@@ -20,7 +20,7 @@ from pages._shared.filter_widgets import WORDING, display_text, filter_label, na
 from pages._shared.interface_language import _, ngettext
 from pages._shared.markdown import escape, faded
 from pages._shared.numbers_and_dates import counted, number
-from pages._shared.shown_names import page_place
+from pages._shared.page_names import citation_page
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.chunking.indexed_text import cited
 from rag_engine.engine import Engine
@@ -201,7 +201,7 @@ def draw_document(
 def _draw_passage(engine: Engine, query: PassageQuery, passage: MarkedPassage) -> None:
     hit, document = passage.hit, passage.hit.document
     citation = citation_of(engine, passage)
-    place = page_place(document.file, citation.page) if document.pages > 1 else ""
+    place = citation_page(citation) if document.pages > 1 else ""
     near = query.words and not passage.match.worded
     closeness = ":gray[" + _("close in meaning") + "]" if near else ""
     section = cited(hit.section, hit.clause)
