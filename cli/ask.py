@@ -105,6 +105,7 @@ def ask(
 def _print_structured(answer: StructuredAnswer) -> None:
     """Print the records as a table, with the page that states each, below what else the form holds."""
     from rag_engine.answering.reference_list import references_of
+    from rag_engine.text.file_kinds import page_cell
 
     for entity in answer.entities:
         out.print(f"{entity.name}: {_shown(entity.value)}", markup=False)
@@ -113,7 +114,8 @@ def _print_structured(answer: StructuredAnswer) -> None:
         table = Table(*names, "source", "page", box=None)
         for record in answer.records:
             values = [_shown(attribute.value) for attribute in record.attributes]
-            table.add_row(*values, f"{record.citation.n}", f"{record.citation.page}")
+            page = page_cell(record.citation.file, record.citation.page, record.citation.page_label)
+            table.add_row(*values, f"{record.citation.n}", f"{page or '–'}")
         print_table(table)
         out.print()
     for reference in references_of(record.citation for record in answer.records):

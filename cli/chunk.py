@@ -17,6 +17,7 @@ from rag_engine.errors import InputError
 
 if TYPE_CHECKING:
     from rag_engine.chunking.chunk import Chunked
+    from rag_engine.types.passage import Parent
 
 app = typer.Typer()
 
@@ -33,6 +34,7 @@ def chunk(
     from rag_engine.backends.identify_language import identify_language
     from rag_engine.chunking import chunk as strategies
     from rag_engine.storage.indexer import page_at
+    from rag_engine.text.file_kinds import pages_text
 
     with engine_of(workspace, as_json) as engine, spinner(f"Reading {file.name}"):
         chosen = strategy or engine.config.chunking.strategy
@@ -62,18 +64,24 @@ def chunk(
         parents.append(asdict(parent) | pages | {"children": children})
     shown = {"file": file.name, "language": language, "strategy": chunked.strategy, "why": chunked.why}
     end_as_json(as_json, shown | {"parents": parents})
-    _print(chunked, language, page_of)
+    labels = dict(enumerate(extracted.page_labels, 1))
+
+    def pages_of(parent: Parent) -> str:
+        pages = range(page_of(parent.start), page_of(parent.end - 1) + 1)
+        return pages_text(file.name, {page: labels.get(page) for page in pages})
+
+    _print(chunked, language, pages_of)
     warn(extracted.warnings)
 
 
-def _print(chunked: Chunked, language: str, page_of: Callable[[int], int]) -> None:
+def _print(chunked: Chunked, language: str, pages_of: Callable[[Parent], str]) -> None:
     children = sum(len(parent.children) for parent in chunked.parents)
     out.print(f"{chunked.strategy}: {chunked.why}", style="bold", markup=False)
     out.print(f"language {language or 'unknown'}, {len(chunked.parents)} parents, {children} children", markup=False)
     for parent in chunked.parents:
-        first, last = page_of(parent.start), page_of(parent.end - 1)
-        pages = f"page {first}" if first == last else f"pages {first}-{last}"
-        place = " · ".join(filter(None, (parent.section, parent.act, pages, f"{len(parent.text)} characters")))
+        place = " · ".join(
+            filter(None, (parent.section, parent.act, pages_of(parent), f"{len(parent.text)} characters"))
+        )
         out.print()
         print_line(f"{parent.index}. {place}", "bold")
         if parent.headings:

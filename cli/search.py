@@ -71,7 +71,9 @@ def search(  # noqa: PLR0913, PLR0917 - an argument for each option
         evidence = engine.search(words, parse_filters(filters or []), retrieval_of(engine, top_k))
     end_as_json(as_json, search_json(evidence))
     for rank, hit in enumerate(evidence.hits, start=1):
-        known = filter(None, (hit.document.metadata.title, pages_text(hit.document.file, [hit.page])))
+        known = filter(
+            None, (hit.document.metadata.title, pages_text(hit.document.file, hit.document.named_page(hit.page)))
+        )
         out.print(f"\n{rank}. {', '.join(known)}", style="bold", markup=False)
         chance = "" if hit.chance is None else f", chance to answer {hit.chance:.0%}"
         out.print(f"   {hit.document.file}  {hit.tier} match{chance}", style="dim", markup=False)
@@ -162,7 +164,9 @@ def _print(passages: Sequence[MarkedPassage], *, by_words: bool) -> None:
     for passage in passages:
         document = passage.hit.document
         year = str(document.metadata.year or "")
-        known = filter(None, (document.metadata.title, year, pages_text(document.file, [passage.hit.page])))
+        known = filter(
+            None, (document.metadata.title, year, pages_text(document.file, document.named_page(passage.hit.page)))
+        )
         found_by = ("all words" if passage.match.worded else "by meaning") if by_words else ""
         out.print(f"\n{passage.match.rank}. {', '.join(known)}", style="bold", markup=False)
         out.print(f"   {document.file}  {found_by}".rstrip(), style="dim", markup=False)
@@ -176,7 +180,7 @@ def _print_struck(match: StruckMatch) -> None:
     from rag_engine.text.file_kinds import pages_text
 
     document = match.document
-    known = filter(None, (document.metadata.title, pages_text(document.file, [match.struck.page])))
+    known = filter(None, (document.metadata.title, pages_text(document.file, document.named_page(match.struck.page))))
     out.print(f"\n-  {', '.join(known)}", style="bold", markup=False)
     out.print(f"   {document.file}  words in brackets are struck out, not in force", style="dim", markup=False)
     around = [_BLANKS.sub(" ", one).strip() for one in (match.before[-200:], match.after[:200])]

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from rag_engine.config import DATA
+from rag_engine.text.file_kinds import page_cell
 from rag_engine.text.neutralise import one_line
 from rag_engine.types.evidence import AbsentSection, ResidualGap
-from rag_engine.types.passage import Source
+from rag_engine.types.passage import IndexListing, Source
 
 _SENTENCES: dict[str, dict[str, str]] = tomllib.loads((DATA / "answers.toml").read_text(encoding="utf-8"))
 INSUFFICIENT, QUOTATIONS_ONLY = _SENTENCES["insufficient"], _SENTENCES["quotations_only"]
@@ -88,9 +89,8 @@ def listed_in_index(sources: Sequence[Source], language: str) -> str:
     """
     sentences = []
     for kind, glossary in (("listed", False), ("explained", True)):
-        table = _SENTENCES["listed_entry"]
         entries = [
-            table.get(language, table["en"]).format(entry=one_line(first.entry), page=first.page, n=source.n)
+            _listed_entry(source, first, language)
             for source in sources
             for first in source.listed[:1]
             if first.glossary == glossary
@@ -98,6 +98,13 @@ def listed_in_index(sources: Sequence[Source], language: str) -> str:
         sentence = _SENTENCES[kind].get(language, _SENTENCES[kind]["en"])
         sentences += [sentence.format(entries="; ".join(entries))] if entries else []
     return " ".join(sentences)
+
+
+def _listed_entry(source: Source, listing: IndexListing, language: str) -> str:
+    """Return an entry with its page, by the printed number, as an index names it."""
+    page = source.document.page_label(listing.page) or page_cell(source.document.file, listing.page, None)
+    table = _SENTENCES["listed_entry" if page else "listed_without_page"]
+    return table.get(language, table["en"]).format(entry=one_line(listing.entry), page=page, n=source.n)
 
 
 def entry_question(entry: str, language: str) -> str:

@@ -68,7 +68,9 @@ def _sources(session: ChatSession, _: str) -> None:
         out.print("The latest answer has no sources.")
     for source in reply.sources:
         place = cited(source.section, source.clause)
-        named = ", ".join(filter(None, (source.title, place, pages_text(source.file, [source.page]))))
+        named = ", ".join(
+            filter(None, (source.title, place, pages_text(source.file, source.named_pages([source.page]))))
+        )
         mark = "cited" if source.n in quoted else "not cited"
         say(f"{source.n}. {named} ({source.file})")
         share = source.tier_share
@@ -86,7 +88,7 @@ def _open(session: ChatSession, text: str) -> None:
     path = Path(mkdtemp(prefix="sextant-")) / f"source-{source.n}-page-{page}.png"
     path.write_bytes(image)
     shown = session.shows_pages and typer.launch(str(path)) == 0
-    known = ", ".join(filter(None, (source.title, pages_text(source.file, [page]))))
+    known = ", ".join(filter(None, (source.title, pages_text(source.file, source.named_pages([page])))))
     say(f"{known}: {path}{' (opened)' if shown else ''}")
 
 

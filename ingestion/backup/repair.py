@@ -194,6 +194,7 @@ def _index(record: DocumentRecord, print_: str, reading: FileReading, engine: En
         media_type=extracted.media_type,
         pages=extracted.pages,
         ocr_pages=len(extracted.ocr_pages),
+        page_labels=extracted.page_labels,
         characters=len(extracted.text),
     )
     indexer.index(described, extracted, print_, listed, () if listed else index_of_document(reading).records)

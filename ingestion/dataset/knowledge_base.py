@@ -14,8 +14,8 @@ from rag_engine.answering.reference_list import limits_of
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.grounding.build import PASSAGES
-from rag_engine.grounding.knowledge import GroundedEntry, KnowledgeBase
-from rag_engine.text.file_kinds import page_kind, pages_text
+from rag_engine.grounding.knowledge import GroundedContext, GroundedEntry, GroundedSource, KnowledgeBase
+from rag_engine.text.file_kinds import pages_text
 from rag_engine.text.wording import ENGLISH, Wording
 
 SUFFIXES = (".xlsx", ".json")
@@ -72,24 +72,21 @@ def _values(entry: GroundedEntry) -> dict[str, object]:
 
 def _row(entry: GroundedEntry, words: Wording) -> list[str]:
     best = [source for source in entry.sources if source.cosine is not None]
-    shown = [f"[Source {source.n}] {_place(source.file, source.page, words)}\n{source.text}" for source in best]
+    shown = [f"[Source {source.n}] {_place(source, words)}\n{source.text}" for source in best]
     return [
         entry.index,
         entry.name,
-        ", ".join(dict.fromkeys(str(context.page) for context in entry.contexts if page_kind(context.file))),
+        entry.listed_pages(words),
         entry.text,
         "\n".join(f"{reference.marks} {reference.text} ({reference.file})" for reference in entry.references),
         words.value("status", entry.status.replace("_", " ")),
         words.message("quotations only") if entry.generator == "extractive" else entry.generator,
         entry.written,
-        "\n".join(
-            f"{_place(context.file, context.page, words)} [Source {context.n}]: {context.text}"
-            for context in entry.contexts
-        ),
+        "\n".join(f"{_place(context, words)} [Source {context.n}]: {context.text}" for context in entry.contexts),
         *shown,
         *[""] * (PASSAGES - len(shown)),
     ]
 
 
-def _place(file: str, page: int, words: Wording) -> str:
-    return ", ".join(filter(None, (file, pages_text(file, [page], words))))
+def _place(passage: GroundedContext | GroundedSource, words: Wording) -> str:
+    return ", ".join(filter(None, (passage.file, pages_text(passage.file, passage.named_page, words))))

@@ -11,7 +11,7 @@ from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.passage_search.find import FoundPassages
 from rag_engine.passage_search.passages import MarkedPassage, read_passages
-from rag_engine.text.file_kinds import page_number
+from rag_engine.text.file_kinds import page_cell
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.viewer.address import DocumentPlace
 
@@ -68,7 +68,7 @@ def _row(passage: MarkedPassage, base: str, words: Wording) -> tuple[str | int |
         "; ".join(words.value("country", country) for country in metadata.countries),
         storable(metadata.licence),
         "; ".join(limits_text(metadata.licence, words)),
-        page_number(document.file, hit.page),
+        page_cell(document.file, hit.page, document.page_label(hit.page), words),
         storable(cited(hit.section, hit.clause)),
         storable(hit.text),
         words.message("yes") if passage.match.worded else words.message("no"),

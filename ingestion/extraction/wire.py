@@ -14,7 +14,7 @@ from rag_engine.confinement.pool import LARGEST_ANSWER
 from rag_engine.messages import Message, dump_json, load_json
 from rag_engine.types.document import Block, Box, ExtractedText, Line, StruckText
 
-_AS_THEY_ARE = ("text", "pages", "media_type", "title", "ocr_pages", "unread_pages", "warnings")
+_AS_THEY_ARE = ("text", "pages", "media_type", "title", "ocr_pages", "unread_pages", "warnings", "page_labels")
 _NO_BOX = (nan, nan, nan, nan)
 
 Packet = dict[str, Any]

@@ -20,7 +20,8 @@ from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape, quoted
 from pages._shared.numbers_and_dates import counted, number, percent
-from pages._shared.shown_names import page_place, shown_name
+from pages._shared.page_names import page_place
+from pages._shared.shown_names import shown_name
 from rag_engine.viewer.address import DocumentPlace
 
 _LIGHTS: Mapping[str, tuple[str, str]] = {
@@ -87,7 +88,8 @@ def indexed_document(record: SourceRecord) -> str:
 def page_link(document_id: str, page: int) -> str:
     """Return the number of a page as a link to it, without one where there is no document to open."""
     document = resources.find_document(document_id) if document_id else None
-    words = page_place(document.file if document else "", page) or _("Open document")
+    words = page_place(document.file, document.named_page(page)) if document else page_place("", {page: None})
+    words = words or _("Open document")
     place = urlencode(DocumentPlace(document_id, page).parameters())
     return f"[{words}](document?{place})" if document_id else words
 

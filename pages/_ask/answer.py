@@ -24,7 +24,8 @@ from pages._shared.filter_widgets import WORDING, document_titles, named_values
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted, quoted
 from pages._shared.numbers_and_dates import counted, number
-from pages._shared.shown_names import page_noun, page_place, shown_name, title_place
+from pages._shared.page_names import citation_place, page_place
+from pages._shared.shown_names import page_noun, shown_name
 from rag_engine.answering.chances import RefusalRates
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.answering.support import support_summary, unsupported_sentences
@@ -38,7 +39,6 @@ from rag_engine.conversations.store import Conversation
 from rag_engine.filters import DOCUMENT, Filter
 from rag_engine.passage_search.describe import describe_obstacle
 from rag_engine.text.excerpt import beginning, excerpt
-from rag_engine.text.file_kinds import pages_text
 from rag_engine.text.sentences import Span
 from rag_engine.types.answer import QUOTED, Citation
 from rag_engine.types.document import DocumentRecord
@@ -160,7 +160,7 @@ def _mark(n: int, turn: int, *, linked: bool, cited: Citation | None = None) -> 
     badge = f":green-badge[{n}]"
     if not linked:
         return badge
-    hint = f"{title_place(cited.title, cited.file, cited.page)}: {cited.quote}" if cited else ""
+    hint = f"{citation_place(cited)}: {cited.quote}" if cited else ""
     return f'[{badge}](#{_anchor(turn, n)} "{escape(beginning(hint, _HINT))}")'
 
 
@@ -292,10 +292,10 @@ def _draw_why(source: ShownSource, key: str) -> None:
 def _draw_original(source: ShownSource, document: DocumentRecord, citations: tuple[Citation, ...], key: str) -> None:
     page = citations[0].page if citations else source.page
     passage = (citations[0].start, citations[0].end) if citations else source.passage
+    named = {**source.named_pages([page]), **(citations[0].named_page if citations else {})}
+    place = page_place(source.file, named)
     with st.container(horizontal=True, vertical_alignment="center"):
-        label = (
-            _("Show {place}").format(place=page_place(source.file, page)) if source.pages > 1 else _("Show the page")
-        )
+        label = _("Show {place}").format(place=place) if place and source.pages > 1 else _("Show the page")
         shown = st.toggle(label, key=f"{key} page")
         whole = st.popover(_("Full passage"), icon=":material/article:", type="tertiary")
         with whole, in_language(source.language, f"{key}-passage"):
@@ -327,8 +327,8 @@ def _draw_links(source: ShownSource, key: str) -> None:
 
 
 def _draw_link(source: ShownSource, link: ShownLink, key: str) -> None:
-    place = f" · {page_place(source.file, link.page)}" if source.pages > 1 else ""
-    st.markdown(f"**{escape(link.label)}**{place}")
+    page = page_place(source.file, {link.page: link.page_label}) if source.pages > 1 else ""
+    st.markdown(" · ".join(filter(None, (f"**{escape(link.label)}**", page))))
     st.text(link.text)
     document = resources.find_document(link.document_id)
     # Drawn when it is asked for: a passage may refer to ten others.
@@ -369,8 +369,9 @@ def _place(source: ShownSource) -> str:
     if source.pages <= 1:
         return ""
     pages = range(source.page, max(source.page, source.last_page) + 1)
-    place = pages_text(source.file, pages, WORDING)
-    return _("{place} of {total}").format(place=place, total=source.pages)
+    place = page_place(source.file, source.named_pages(pages))
+    # Of printed numbers nobody has counted how many there are.
+    return place if source.page_labels or not place else _("{place} of {total}").format(place=place, total=source.pages)
 
 
 def _draw_details(reply: Reply) -> None:

@@ -12,7 +12,8 @@ from pages._ask.turn_key import turn_key
 from pages._shared import resources
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
-from pages._shared.shown_names import page_noun, title_place
+from pages._shared.page_names import citation_place
+from pages._shared.shown_names import page_noun
 from rag_engine.answering.page_image import height_on_sheet, page_marks, sheet
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Conversation
@@ -85,7 +86,7 @@ def _draw_choice(reply: Reply, number: int, key: str) -> None:
         return
     citations = [citation for citation in reply.citations if citation.n == chosen]
     pages = list(dict.fromkeys(citation.page for citation in citations))
-    st.caption(escape(title_place(source.title, source.file, pages[0])))
+    st.caption(escape(citation_place(citations[0])))
     page = pages[0]
     if len(pages) > 1:
         label = page_noun(source.file)

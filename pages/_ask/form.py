@@ -9,7 +9,7 @@ import streamlit as st
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
-from pages._shared.shown_names import page_place
+from pages._shared.page_names import citation_page
 from pages._uploads.schema_choice import draw_schema_choice
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.config import RetrievalConfig
@@ -56,7 +56,7 @@ def draw_records(reply: Reply, mark: Callable[[int], str]) -> None:
     rows = [
         [
             *(escape(attribute_text(attribute.value, WORDING)) for attribute in record.attributes),
-            _TOGETHER.join((mark(record.citation.n), *page_place(record.citation.file, record.citation.page).split())),
+            _TOGETHER.join((mark(record.citation.n), *citation_page(record.citation).split())),
         ]
         for record in reply.records
     ]

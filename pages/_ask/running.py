@@ -13,7 +13,7 @@ from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape, escape_paragraphs
 from pages._shared.numbers_and_dates import counted, duration
-from pages._shared.shown_names import title_place
+from pages._shared.page_names import title_place
 from rag_engine.controller.describe import describe_step
 from rag_engine.conversations.answer_jobs import AnswerProgress
 from rag_engine.conversations.reply import ShownSource
@@ -107,7 +107,7 @@ def _stage(progress: AnswerProgress) -> str:
 def _draw_titles(sources: tuple[ShownSource, ...]) -> None:
     """Draw what is being read, before the first words come."""
     lines = [
-        f":green-badge[{source.n}] {escape(title_place(source.title, source.file, source.page))}"
+        f":green-badge[{source.n}] {escape(title_place(source.title, source.file, source.named_pages([source.page])))}"
         for source in sources[:_TITLES]
     ]
     if (more := len(sources) - _TITLES) > 0:

@@ -40,7 +40,6 @@ from pages._shared.filter_widgets import WORDING, draw_filters
 from pages._shared.interface_language import _, to_translate
 from pages._shared.jobs import draw_jobs
 from pages._shared.numbers_and_dates import counted, number
-from pages._shared.shown_names import page_place
 
 _POLL_SECONDS = 2.0
 # A table of six columns wants the room beside it.
@@ -287,7 +286,7 @@ def _shown(cell: ComparisonCell | None, *, waiting: bool) -> dict[str, str]:
         return _told(status, note=cell.effort.describe(WORDING))
     others = len(cell.evidence) - 1
     more = counted("{n} more quote", "{n} more quotes", others) if others > 0 else ""
-    note = "; ".join(filter(None, (cell.source(page_place), more)))
+    note = "; ".join(filter(None, (cell.source(WORDING), more)))
     return _told(status, cell.short, note) | {"language": short_language(cell)}
 
 

@@ -14,7 +14,7 @@ from pages._shared.elements import draw_more
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted, number
-from pages._shared.shown_names import page_place
+from pages._shared.page_names import page_place
 from rag_engine.filters import DOCUMENT, VERSIONS
 from rag_engine.text.excerpt import excerpt
 from rag_engine.types.document import DocumentRecord
@@ -158,4 +158,4 @@ def _listed_hit(document: DocumentRecord, hit: Hit, place: DocumentPlace) -> Pla
 
 
 def _page_note(document: DocumentRecord, page: int) -> str:
-    return page_place(document.file, page) if document.pages > 1 else ""
+    return page_place(document.file, document.named_page(page)) if document.pages > 1 else ""

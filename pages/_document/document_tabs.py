@@ -25,7 +25,7 @@ from pages._shared.filter_widgets import WORDING, display_text
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, day, known_date, number
-from pages._shared.shown_names import page_place
+from pages._shared.page_names import citation_page
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.config import Strategy
 from rag_engine.conversations.cited_in import CitingTurn, citing_turns
@@ -135,7 +135,7 @@ def _draw_turn(document: DocumentRecord, turn: CitingTurn, key: str) -> None:
                 DocumentPlace(document.document_id, citation.page, (citation.start, citation.end)),
                 ((citation.quote, False),),
                 document.metadata.language,
-                page_place(document.file, citation.page) if document.pages > 1 else "",
+                citation_page(citation) if document.pages > 1 else "",
             )
             for citation in dict.fromkeys(turn.citations)
         ]

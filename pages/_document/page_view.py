@@ -25,7 +25,8 @@ from pages._document.open_document import address_of, followed, paged_text, refe
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
-from pages._shared.shown_names import page_noun, page_place
+from pages._shared.page_names import page_place
+from pages._shared.shown_names import page_noun
 from rag_engine.answering.page_image import regions
 from rag_engine.storage.cross_references import PlacedReference
 from rag_engine.text.sentences import Span
@@ -218,7 +219,7 @@ def _mount(
         "links": [
             {
                 "label": _("Refers to {place}").format(
-                    place=f"{link.label}, {page_place(document.file, link.target_page)}"
+                    place=f"{link.label}, {page_place(document.file, document.named_page(link.target_page))}"
                 ),
                 "address": address_of(target),
                 "boxes": [astuple(box) for box in those],

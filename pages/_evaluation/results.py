@@ -16,7 +16,8 @@ from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, quoted
 from pages._shared.numbers_and_dates import counted, moment, number, percent
-from pages._shared.shown_names import shown_name, title_place
+from pages._shared.page_names import title_place
+from pages._shared.shown_names import shown_name
 from rag_engine.evaluation.answers.accepted_run import RecordedRun
 from rag_engine.evaluation.answers.judging import JUDGED_METRICS
 from rag_engine.evaluation.answers.rows import AnswerRow
@@ -263,7 +264,7 @@ def _draw_expected(row: AnswerRow) -> None:
         _("Expected") if expected.answerable else _("Expected: no answer, since the collection does not answer this.")
     )
     for quote in expected.passages:
-        place = title_place(quote.document, quote.document, quote.page)
+        place = title_place(quote.document, quote.document, {quote.page: None})
         st.markdown(f"> {quoted(escape(quote.quote))} {escape(place)}")
 
 

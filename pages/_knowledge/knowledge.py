@@ -25,7 +25,7 @@ from pages._shared.interface_language import _, to_translate
 from pages._shared.jobs import draw_jobs
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs
 from pages._shared.numbers_and_dates import counted, number
-from pages._shared.shown_names import title_place
+from pages._shared.page_names import title_place
 from pages._uploads.uploader import draw_preview_uploader, leave, stored_preview
 from rag_engine.book_index.anchors import IndexTable
 from rag_engine.grounding.knowledge import GroundedEntry
@@ -106,7 +106,7 @@ def _draw_entries(entries: Sequence[GroundedEntry]) -> None:
         {
             _("Entry"): entry.name,
             _("Index"): entry.index,
-            _("Pages"): ", ".join(dict.fromkeys(str(context.page) for context in entry.contexts)),
+            _("Pages"): entry.listed_pages(WORDING),
             _("Text"): entry.text,
             _("Written by"): _("quotations only") if entry.generator == "extractive" else entry.generator,
         }
@@ -132,9 +132,8 @@ def _draw_entry(entry: GroundedEntry) -> None:
                 if source.cosine is None
                 else _("cosine {value}").format(value=number(source.cosine, 2))
             )
-            st.caption(
-                f":green-badge[{source.n}] {escape(title_place(source.title, source.file, source.page))} · {cosine}"
-            )
+            place = title_place(source.title, source.file, source.named_page)
+            st.caption(f":green-badge[{source.n}] {escape(place)} · {cosine}")
             st.markdown(escape_paragraphs(source.text))
         for warning in entry.warnings:
             st.caption(f":material/info: {escape(show(warning))}")

@@ -20,7 +20,8 @@ from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, quoted
 from pages._shared.numbers_and_dates import counted, moment, number
-from pages._shared.shown_names import notebook_name, page_place, title_place
+from pages._shared.page_names import citation_page, citation_place
+from pages._shared.shown_names import notebook_name
 from rag_engine.answering.reference_list import references_of
 from rag_engine.conversations.person import owns
 from rag_engine.conversations.reply import Reply
@@ -202,9 +203,7 @@ def _draw_references(citations: Sequence[Citation], present: Collection[str]) ->
         of = [citation for citation in citations if citation.document_id == reference.document_id]
         marks = " ".join(_mark(n, [citation for citation in of if citation.n == n], present) for n in reference.numbers)
         firsts = {citation.page: citation for citation in reversed(of)}
-        links = [
-            f"[{page_place(citation.file, page)}]({_address(citation)})" for page, citation in sorted(firsts.items())
-        ]
+        links = [f"[{citation_page(citation)}]({_address(citation)})" for _page, citation in sorted(firsts.items())]
         pages = " · ".join(links) if len(links) > 1 and reference.document_id in present else ""
         lines.append(" · ".join(filter(None, (f"{marks} {escape(reference.describe(WORDING))}", pages))))
     st.caption("  \n".join(lines))
@@ -215,7 +214,7 @@ def _mark(n: int, cited: Sequence[Citation], present: Collection[str]) -> str:
     badge = f":green-badge[{n}]"
     if not cited or cited[0].document_id not in present:
         return badge
-    title = escape(title_place(cited[0].title, cited[0].file, cited[0].page))
+    title = escape(citation_place(cited[0]))
     return f'[{badge}]({_address(cited[0])} "{title}")'
 
 

@@ -20,7 +20,7 @@ from pages._shared.filter_widgets import WORDING, display_text, filter_label, na
 from pages._shared.interface_language import _, ngettext
 from pages._shared.markdown import escape, faded
 from pages._shared.numbers_and_dates import counted, number
-from pages._shared.shown_names import page_place
+from pages._shared.page_names import citation_page, page_place
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.chunking.indexed_text import cited
 from rag_engine.engine import Engine
@@ -111,7 +111,7 @@ def _draw_struck(found: FoundPassages) -> None:
     with st.expander(told, icon=":material/format_strikethrough:", expanded=not found.worded, key="found struck"):
         for number_, match in enumerate(matches):
             document, struck = match.document, match.struck
-            place = page_place(document.file, struck.page) if document.pages > 1 else ""
+            place = page_place(document.file, document.named_page(struck.page)) if document.pages > 1 else ""
             named = (f"**{escape(document.shown_title)}**", place, escape(document.file))
             st.markdown(" · ".join(filter(None, named)))
             words = [match.before[-_AROUND:], match.after[:_AROUND]]
@@ -230,7 +230,7 @@ def draw_document(
 def _draw_passage(engine: Engine, query: PassageQuery, passage: MarkedPassage) -> None:
     hit, document = passage.hit, passage.hit.document
     citation = citation_of(engine, passage)
-    place = page_place(document.file, citation.page) if document.pages > 1 else ""
+    place = citation_page(citation) if document.pages > 1 else ""
     near = query.words and not passage.match.worded
     closeness = ":gray[" + _("close in meaning") + "]" if near else ""
     section = cited(hit.section, hit.clause)

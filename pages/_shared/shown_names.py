@@ -194,31 +194,16 @@ def notebook_name(notebook: Notebook) -> str:
     return _(_UNNAMED_NOTEBOOK) if is_unnamed(notebook) else notebook.name
 
 
-def page_place(file: str, page: int) -> str:
-    """Return a page of a file as it is cited: "page 3", "slide 3"; "" where it has no pages."""
+def page_noun(file: str) -> str:
+    """Return what a page of a file is called: "Page", "Slide", "Sheet"; "Part" where it is none, as of a mailbox."""
     match page_kind(file):
         case "slide":
-            return _("slide {n}").format(n=page)
+            return _("Slide")
         case "sheet":
-            return _("sheet {n}").format(n=page)
+            return _("Sheet")
         case "page":
-            return _("page {n}").format(n=page)
-    return ""
-
-
-def title_place(title: str, file: str, page: int) -> str:
-    """Return the title of a document with the page of its file.
-
-    >>> title_place("Flood Act", "act.pdf", 3)
-    'Flood Act, page 3'
-    """
-    return ", ".join(filter(None, (title, page_place(file, page))))
-
-
-def page_noun(file: str) -> str:
-    """Return what a page of a file is called: "Page", "Slide", "Sheet"."""
-    kind = page_kind(file)
-    return _("Slide") if kind == "slide" else _("Sheet") if kind == "sheet" else _("Page")
+            return _("Page")
+    return _("Part")
 
 
 def count_pages(file: str, n: int) -> str:

@@ -19,7 +19,7 @@ from rag_engine.atomic_write import write_atomic
 from rag_engine.config import Config
 from rag_engine.errors import InputError
 from rag_engine.messages import Message, change_texts
-from rag_engine.text.file_kinds import check_file
+from rag_engine.text.file_kinds import check_file, pages_text
 from rag_engine.types.answer import Answer, AnswerStatus, Citation
 from rag_engine.types.evidence import QueryPlan
 from rag_engine.types.language_model import Prompt
@@ -295,7 +295,12 @@ def _why_missing(passage: KeptPassage, documents: Mapping[str, Collection[str]])
 
 
 def _named(passage: KeptPassage) -> str:
-    return f"{passage.file}, page {passage.page} ({passage.child_id})"
+    return f"{_place(passage.file, passage.page)} ({passage.child_id})"
+
+
+def _place(file: str, page: int) -> str:
+    """Return a place by the sheet alone, which no reading of the file changes."""
+    return ", ".join(filter(None, (file, pages_text(file, {page: None}))))
 
 
 def _prompt(kept: AnswerBundle, now: AnswerBundle) -> Iterator[str]:
@@ -348,7 +353,7 @@ def _answer(kept: AnswerBundle, now: AnswerBundle) -> Iterator[str]:
 def _places(answer: KeptAnswer) -> list[str]:
     """Return the place and the quote of each citation."""
     return [
-        f"[Source {citation.n}] {citation.file}, page {citation.page}: {_shown(citation.quote)}"
+        f"[Source {citation.n}] {_place(citation.file, citation.page)}: {_shown(citation.quote)}"
         for citation in answer.citations
     ]
 

@@ -223,13 +223,14 @@ def citation_at(source: Source, first: int, beyond: int, page_of: PageOf) -> Cit
     """Return the citation of characters [first, beyond) of a source's text."""
     holding = next((hit for hit in source.hits if _holds(hit, source, (first, beyond))), None)
     start, metadata = source.start + first, source.document.metadata
+    page = page_of(source.document.key, start)
     return Citation(
         n=source.n,
         child_id=(holding or source.hits[0]).child_id,
         document_id=source.document.document_id,
         file=source.document.file,
         title=source.document.shown_title,
-        page=page_of(source.document.key, start),
+        page=page,
         quote=source.text[first:beyond],
         start=start,
         end=source.start + beyond,
@@ -237,4 +238,5 @@ def citation_at(source: Source, first: int, beyond: int, page_of: PageOf) -> Cit
         year=metadata.year,
         licence=metadata.licence,
         section=holding.headings[-1] if holding and holding.headings else "",
+        page_label=source.document.page_label(page),
     )

@@ -22,6 +22,7 @@ from rag_engine.errors import BackendError, SextantError
 from rag_engine.geography import load_gazetteer
 from rag_engine.messages import Message
 from rag_engine.protocols import Embedder, Generator
+from rag_engine.text.file_kinds import pages_text
 from rag_engine.text.repetition import CHECKED_EVERY, repetition_start
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types.answer import QUOTED, Answer, Citation
@@ -362,7 +363,8 @@ def packing_warnings(packed: Sequence[Source], found: Sequence[Source], context_
 
 def _place(source: Source) -> str:
     """Return the title and page of a source; its number changes with the answer."""
-    return f"“{source.document.metadata.title}”, page {source.hits[0].page}"
+    page = pages_text(source.document.file, source.document.named_page(source.hits[0].page))
+    return ", ".join(filter(None, (f"“{source.document.metadata.title}”", page)))
 
 
 def _left_out(packed: Sequence[Source], found: Sequence[Source]) -> tuple[Source, ...]:

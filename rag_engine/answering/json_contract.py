@@ -109,7 +109,19 @@ def support_json(support: SentenceSupport, text: str) -> Json:
 
 def citation_json(citation: Citation) -> Json:
     """Return a citation with its quote and the limits on reuse of the document."""
-    names = ("n", "child_id", "document_id", "file", "title", "page", "quote", "authority", "year", "licence")
+    names = (
+        "n",
+        "child_id",
+        "document_id",
+        "file",
+        "title",
+        "page",
+        "page_label",
+        "quote",
+        "authority",
+        "year",
+        "licence",
+    )
     return {**{name: getattr(citation, name) for name in names}, "limits": list(limits_of(citation.licence))}
 
 
@@ -120,6 +132,7 @@ def reference_json(reference: CitedDocument) -> Json:
         "sources": list(reference.numbers),
         **{name: getattr(reference, name) for name in names},
         "pages": list(reference.pages),
+        "page_labels": list(reference.page_labels),
         "limits": list(limits_of(reference.licence)),
         "text": reference.text,
     }
@@ -151,13 +164,21 @@ def source_json(source: Source, language: str) -> Json:
         "tier": source.hits[0].tier,
         "tier_share": share_right(source.hits[0], language),
         "page": source.page,
+        "page_label": source.document.page_label(source.page),
         "act": source.act,
         "section": source.section,
         "headings": list(source.headings),
         "text": source.text,
         "hits": [hit_json(hit) for hit in source.hits],
         "linked": [
-            {"label": one.label, **_named(one.document), "page": one.page, "text": one.text} for one in source.linked
+            {
+                "label": one.label,
+                **_named(one.document),
+                "page": one.page,
+                "page_label": one.document.page_label(one.page),
+                "text": one.text,
+            }
+            for one in source.linked
         ],
     }
 
@@ -168,6 +189,7 @@ def hit_json(hit: Hit) -> Json:
         "child_id": hit.child_id,
         **_named(hit.document),
         "page": hit.page,
+        "page_label": hit.document.page_label(hit.page),
         "cosine": round(hit.cosine, 4),
         "dense_rank": hit.dense_rank,
         "bm25": None if hit.bm25 is None else round(hit.bm25, 4),

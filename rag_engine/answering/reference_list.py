@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rag_engine.text.file_kinds import page_kind, pages_text
+from rag_engine.text.file_kinds import pages_text
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types.answer import Citation
 
@@ -19,7 +19,8 @@ _LIMITS = ("NC", "ND")
 class CitedDocument:
     """A document that an answer cites: its source numbers, quoted pages and limits.
 
-    `sections` are the headings that the quotes stand under, as far as they are known.
+    `page_labels` are the numbers printed on those pages. `sections` are the headings that the quotes stand under, as
+    far as they are known.
     """
 
     numbers: tuple[int, ...]
@@ -31,6 +32,7 @@ class CitedDocument:
     pages: tuple[int, ...]
     licence: str
     sections: tuple[str, ...] = ()
+    page_labels: tuple[str | None, ...] = ()
 
     @property
     def marks(self) -> str:
@@ -48,7 +50,8 @@ class CitedDocument:
         Of a file without pages the sections are named instead.
         """
         headings = ", ".join(f"“{section}”" for section in self.sections)
-        place = pages_text(self.file, self.pages, words) if page_kind(self.file) else headings
+        labels = self.page_labels or (None,) * len(self.pages)
+        place = pages_text(self.file, dict(zip(self.pages, labels, strict=True)), words) or headings
         known = (self.authority, self.title, str(self.year or ""), place)
         return ", ".join(filter(None, (*known, licence_text(self.licence, words))))
 
@@ -66,11 +69,13 @@ def references_of(citations: Iterable[Citation]) -> tuple[CitedDocument, ...]:
             authority=of[0].authority,
             title=of[0].title,
             year=of[0].year,
-            pages=tuple(sorted({one.page for one in of})),
+            pages=tuple(pages),
+            page_labels=tuple(pages.values()),
             licence=of[0].licence,
             sections=tuple(dict.fromkeys(one.section for one in of if one.section)),
         )
         for document, of in grouped.items()
+        for pages in [dict(sorted({one.page: one.page_label for one in of}.items()))]
     )
 
 

@@ -10,7 +10,9 @@ from functools import lru_cache
 from itertools import groupby
 
 from rag_engine.text.analyzer import analyse, surface
+from rag_engine.text.file_kinds import pages_text
 from rag_engine.text.sentences import Span
+from rag_engine.types.document import DocumentRecord
 from rag_engine.types.passage import IndexListing
 
 # A word may be broken at a line's end, or hold soft hyphens.
@@ -197,6 +199,12 @@ class MatchedEntry:
         """Return the index's reference for one of its pages, or the glossary's if no index lists it."""
         glossary = all(passage.glossary for passage in self.passages if passage.page == page)
         return IndexListing(entry_name(self.term, self.subterm), page, self.via, glossary)
+
+
+def explained(listings: Iterable[IndexListing], document: DocumentRecord) -> tuple[str, ...]:
+    """Return in words what an index lists in a document, each once."""
+    pages = ((one, pages_text(document.file, document.named_page(one.page))) for one in listings)
+    return tuple(dict.fromkeys(one.explain(page) for one, page in pages))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from rag_engine.answer_sentences import insufficient
 from rag_engine.answering.chances import RefusalRates, refusal_rates, share_right
+from rag_engine.book_index.matching import explained
 from rag_engine.conversations.describe_hit import HitScores, scores_of
 from rag_engine.messages import Message
 from rag_engine.types.answer import (
@@ -33,6 +34,7 @@ class ShownLink:
     start: int
     end: int
     text: str
+    page_label: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class ShownSource:
     - `clause`: where in its section the best hit begins.
     - `indexed_under`: where an index lists its content.
     - `scores`: the scores that decided the rank of the best hit.
+    - `page_labels`: the numbers printed on its pages; empty if its document has none.
     """
 
     n: int
@@ -77,6 +80,12 @@ class ShownSource:
     foreign: bool = False
     tier_share: float | None = None
     scores: HitScores | None = None
+    page_labels: tuple[tuple[int, str], ...] = ()
+
+    def named_pages(self, pages: Iterable[int]) -> dict[int, str | None]:
+        """Return some of its pages with the numbers printed on them, as `pages_text` takes them."""
+        labels = dict(self.page_labels)
+        return {page: labels.get(page) for page in pages}
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +168,7 @@ def shown_sources(evidence: Evidence) -> tuple[ShownSource, ...]:
 
 def _shown(source: Source, asked: str) -> ShownSource:
     document, best = source.document, source.hits[0]
-    metadata = document.metadata
+    metadata, first = document.metadata, min(best.page, source.page)
     return ShownSource(
         n=source.n,
         child_id=best.child_id,
@@ -188,17 +197,26 @@ def _shown(source: Source, asked: str) -> ShownSource:
         indexed_under=tuple(
             dict.fromkeys(
                 (
-                    *(one.explanation for one in source.listed),
+                    *explained(source.listed, document),
                     *(entry for hit in source.hits for entry in hit.indexed_under),
                 )
             )
         ),
         linked=tuple(
-            ShownLink(one.label, one.document.document_id, one.page, one.start, one.end, one.text)
+            ShownLink(
+                one.label,
+                one.document.document_id,
+                one.page,
+                one.start,
+                one.end,
+                one.text,
+                one.document.page_label(one.page),
+            )
             for one in source.linked
         ),
         licence=metadata.licence,
         foreign=bool(asked) and metadata.language != asked,
         tier_share=share_right(best, asked),
         scores=scores_of(best),
+        page_labels=tuple(enumerate(document.page_labels, 1))[first - 1 : max(best.last_page, source.last_page)],
     )

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from rag_engine.answer_sentences import entry_question
 from rag_engine.answering.circumstances import digest_of
+from rag_engine.book_index.matching import explained
 from rag_engine.calibration import languages_of
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
@@ -203,7 +204,8 @@ class _Builder:
             # Nothing can be quoted, as of a page of code; the warnings of the answer say so.
             status = "insufficient_evidence"
         quotes = tuple(
-            GroundedQuote(citation.n, citation.page, " ".join(citation.quote.split())) for citation in answer.citations
+            GroundedQuote(citation.n, citation.page, " ".join(citation.quote.split()), citation.page_label)
+            for citation in answer.citations
         )
         if self._generator is None:
             quotes = quotes[:_QUOTES]
@@ -220,6 +222,7 @@ class _Builder:
                     place.document.file,
                     place.page,
                     " ".join(context.split()),
+                    place.document.page_label(place.page),
                 )
                 for place, context in zip(entry.places, contexts, strict=True)
             ),
@@ -251,6 +254,7 @@ def _source(source: Source) -> GroundedSource:
         end=source.end,
         text=source.text,
         cosine=None if source.index_context else round(source.hits[0].cosine, 4),
+        page_label=source.document.page_label(source.page),
     )
     return _described(grounded, source.document)
 
@@ -345,7 +349,7 @@ def _context(n: int, entry: ListedEntry, place: EntryPlace, text: str, nearness:
         last_page=place.page,
         cosine=0.0,
         similarity=0.0,
-        indexed_under=(IndexListing(entry.name, place.page, glossary=place.glossary).explanation,),
+        indexed_under=explained([IndexListing(entry.name, place.page, glossary=place.glossary)], document),
     )
     sentences = (NearSentence(place.start, place.end, nearness),)
     return replace(hit_source(n, hit), index_context=True, sentences=sentences)

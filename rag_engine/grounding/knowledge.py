@@ -16,6 +16,8 @@ from rag_engine.messages import Message
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, all_active
 from rag_engine.storage.index_entries import OWN_GLOSSARY, OWN_INDEX, OWN_SOURCES, stored_entries
+from rag_engine.text.file_kinds import page_cell
+from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types.answer import AnswerStatus, Citation, SentenceSupport
 from rag_engine.types.document import DocumentRecord
 
@@ -28,6 +30,12 @@ class GroundedContext:
     file: str
     page: int
     text: str
+    page_label: str | None = None
+
+    @property
+    def named_page(self) -> dict[int, str | None]:
+        """Its page with the number printed on it, as `pages_text` takes them."""
+        return {self.page: self.page_label}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +59,12 @@ class GroundedSource:
     authority: str = ""
     year: int | None = None
     licence: str = ""
+    page_label: str | None = None
+
+    @property
+    def named_page(self) -> dict[int, str | None]:
+        """Its page with the number printed on it, as `pages_text` takes them."""
+        return {self.page: self.page_label}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +74,7 @@ class GroundedQuote:
     n: int
     page: int
     quote: str
+    page_label: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +105,11 @@ class GroundedEntry:
         """The entry as a reader looks it up: "loss and damage, finance for"."""
         return entry_name(self.term, self.subterm)
 
+    def listed_pages(self, words: Wording = ENGLISH) -> str:
+        """Return the pages that the index lists, each once: their numbers, or as they are printed."""
+        cells = (page_cell(one.file, one.page, one.page_label, words) for one in self.contexts)
+        return ", ".join(dict.fromkeys(str(cell) for cell in cells if cell is not None))
+
     @property
     def references(self) -> tuple[CitedDocument, ...]:
         """The documents that the text cites, each once."""
@@ -111,6 +131,7 @@ def _citation(source: GroundedSource, quote: GroundedQuote) -> Citation:
         authority=source.authority,
         year=source.year,
         licence=source.licence,
+        page_label=quote.page_label,
     )
 
 

@@ -88,6 +88,7 @@ def citation_of(engine: Engine, passage: MarkedPassage) -> Citation:
         authority=metadata.authority,
         year=metadata.year,
         licence=metadata.licence,
+        page_label=document.page_label(page),
     )
 
 
@@ -148,6 +149,7 @@ def _passage_json(passage: MarkedPassage) -> dict[str, Any]:
         "licence": metadata.licence,
         "limits": list(limits_of(metadata.licence)),
         "page": hit.page,
+        "page_label": document.page_label(hit.page),
         "section": hit.section,
         "text": hit.text,
         "marks": [list(span) for span in passage.marks],

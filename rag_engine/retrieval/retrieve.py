@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from rag_engine.book_index.matching import explained
 from rag_engine.calibration import languages_of
 from rag_engine.chunking.indexed_text import child_id
 from rag_engine.config import RetrievalConfig
@@ -161,7 +162,7 @@ def _hit(
         sparse_rank=ranked.found.sparse_rank(key),
         fused=float(ranked.scores[place]),
         geographic_boost=ranked.boosts[candidate.document_key],
-        indexed_under=tuple(dict.fromkeys(one.listing.explanation for one in ranked.listed.get(key, ()))),
+        indexed_under=explained((one.listing for one in ranked.listed.get(key, ())), document),
         reranked=ranked.reranked.get(key),
         provenance=ranked.provenance.get(key, 0.0),
         named=candidate.named,

@@ -14,6 +14,7 @@ from contextlib import closing
 from dataclasses import asdict, astuple, dataclass
 from functools import partial
 from pathlib import Path
+from sys import intern
 from typing import Any, TypeVar, get_args
 
 import numpy as np
@@ -26,6 +27,7 @@ from rag_engine.storage.schema import (
     TABLES,
     children,
     documents,
+    page_labels,
     parents,
     state,
     struck,
@@ -118,7 +120,7 @@ def pack_extracted(extracted: ExtractedText) -> dict[str, bytes]:
     return {"text": pack_text(extracted.text), "lines": lines, "blocks": blocks}
 
 
-_RECORD = [documents.c[name] for name in DocumentRecord.__dataclass_fields__]
+_RECORD = [documents.c[name] for name in DocumentRecord.__dataclass_fields__ if name != "page_labels"]
 # In the order of the records' fields; headings come last, for they are decoded.
 _PARENT = [parents.c[name] for name in (*_PLACE, "text", "act", "section", "depth", "headings")]
 _CHILD = [children.c[name] for name in (*_PLACE, "clause")]
@@ -215,14 +217,23 @@ class Catalog:
     def active_documents(self) -> list[DocumentRecord]:
         """Return the documents of the collection, oldest first."""
         visible = documents.c.status == self._visible
-        rows = self.read(sql.select(*_RECORD).where(visible).order_by(documents.c.key))
-        return [_record(row) for row in rows]
+        rows, labels = self.read(sql.select(*_RECORD).where(visible).order_by(documents.c.key)), self._page_labels()
+        return [_record(row, labels.get(row[0], ())) for row in rows]
 
     def fingerprints(self) -> list[tuple[DocumentRecord, str]]:
         """Return every document of the collection with the fingerprint of its inputs."""
         statement = sql.select(*_RECORD, documents.c.fingerprint).where(documents.c.status == "active")
-        rows = self.read(statement.order_by(documents.c.key))
-        return [(_record(row[:-1]), str(row[-1])) for row in rows]
+        rows, labels = self.read(statement.order_by(documents.c.key)), self._page_labels()
+        return [(_record(row[:-1], labels.get(row[0], ())), str(row[-1])) for row in rows]
+
+    def _page_labels(self) -> dict[int, tuple[str, ...]]:
+        """Return the labels of the pages of each document that has some, by its key."""
+        with self._engine.connect() as connection:
+            # A catalog that was made without them may lie where nothing can be added to it.
+            if not sql.inspect(connection).has_table(page_labels.name):
+                return {}
+        # The same few numbers label the pages of every document.
+        return {key: tuple(map(intern, str(labels).split("\n"))) for key, labels in self.read(sql.select(page_labels))}
 
     def find_document(self, name: str) -> DocumentRecord:
         """Return the one document whose source, id, file or title is `name`, or else whose id begins with it.
@@ -315,6 +326,7 @@ class Catalog:
             media_type=record.media_type,
             title=record.metadata.title,
             struck=self.struck([record.key]).get(record.key, ()),
+            page_labels=record.page_labels,
         )
 
     def damaged_documents(self) -> list[DocumentRecord]:
@@ -501,9 +513,16 @@ def read_metadata(values: Mapping[str, Any]) -> Metadata:
     return Metadata(**decoded)
 
 
-def _record(row: Sequence[Any]) -> DocumentRecord:
-    values = dict(zip(DocumentRecord.__dataclass_fields__, row, strict=True))
-    return DocumentRecord(**values | {"metadata": read_metadata(_decoded(values["metadata"]))})
+def insert_page_labels(connection: Connection, key: int, labels: Sequence[str]) -> None:
+    """Insert the labels of a document's pages, if it has some."""
+    if labels:
+        connection.execute(sql.insert(page_labels).values(document_key=key, labels="\n".join(labels)))
+
+
+def _record(row: Sequence[Any], labels: tuple[str, ...]) -> DocumentRecord:
+    values = {column.name: value for column, value in zip(_RECORD, row, strict=True)}
+    metadata = read_metadata(_decoded(values["metadata"]))
+    return DocumentRecord(**values | {"metadata": metadata, "page_labels": labels})
 
 
 def _child(row: Sequence[Any]) -> ChildRecord:

@@ -33,6 +33,7 @@ from rag_engine.protocols import Embedder, Keys, Vectors
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import (
     describe_document,
+    insert_page_labels,
     mark_changed,
     metadata_json,
     pack_extracted,
@@ -262,7 +263,7 @@ class Indexer:
         listed: Sequence[IndexedEntry],
     ) -> int:
         """Insert a pending document with its children, and return its key."""
-        values = {name: value for name, value in asdict(record).items() if name != "key"}
+        values = {name: value for name, value in asdict(record).items() if name not in ("key", "page_labels")}
         values |= {"metadata": metadata_json(record.metadata), "fingerprint": fingerprint, "status": "pending"}
         values |= {"model": self._stores.vectors.model}
         # Where nothing is a section, nothing can be referred to.
@@ -272,6 +273,7 @@ class Indexer:
             inserted = connection.execute(sql.insert(tables.documents).values(values)).inserted_primary_key
             key = int(inserted[0])
             connection.execute(sql.insert(tables.texts).values(document_key=key, **pack_extracted(extracted)))
+            insert_page_labels(connection, key, record.page_labels)
             first_parent = _insert_children(connection, key, parents, rows, extracted.lines)
             insert_references(connection, key, first_parent, edges)
             insert_entries(connection, key, listed)
@@ -352,6 +354,7 @@ def _new_record(document: Document) -> DocumentRecord:
         media_type=extracted.media_type,
         pages=extracted.pages,
         ocr_pages=len(extracted.ocr_pages),
+        page_labels=extracted.page_labels,
         parents=0,
         children=0,
         characters=len(extracted.text),

@@ -58,6 +58,13 @@ texts = sql.Table(
     sql.Column("document_key", sql.Integer, primary_key=True),
     *_columns(sql.LargeBinary, "text lines blocks"),
 )
+# The labels of the pages of a document, a line each.
+page_labels = sql.Table(
+    "page_labels",
+    TABLES,
+    sql.Column("document_key", sql.Integer, primary_key=True),
+    *_columns(sql.String, "labels"),
+)
 parents = _table(
     "parents",
     *_columns(sql.Integer, "document_key", index=True),
@@ -123,4 +130,4 @@ struck = _table(
 )
 
 # The tables of everything that belongs to one document, without its own row.
-OF_DOCUMENT = (anchors, references, children, parents, texts, struck)
+OF_DOCUMENT = (anchors, references, children, parents, page_labels, struck, texts)

@@ -188,7 +188,7 @@ def _record_rows(reply: Reply, words: Wording) -> Iterator[tuple[str, ...]]:
         yield (*(attribute.name for attribute in reply.records[0].attributes), words.message("Source"))
     for record in reply.records:
         cells = (attribute_text(attribute.value, words) for attribute in record.attributes)
-        place = pages_text(record.citation.file, [record.citation.page], words)
+        place = pages_text(record.citation.file, record.citation.named_page, words)
         yield (*cells, f"[Source {record.citation.n}] {place}".rstrip())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -19,8 +19,12 @@ PageName = Literal["page", "slide", "sheet", ""]
 _KINDS: tuple[tuple[PageName, str], ...] = (
     ("slide", "pptx pptm ppsx ppt pps pot odp otp"),
     ("sheet", "xlsx xlsm xls xlt ods ots"),
-    # Their pages are made by the program that prints or shows them.
-    ("", "docx docm dotx doc dot odt ott rtf html htm xhtml md markdown txt csv tsv tab"),
+    # Their pages are made by the program that prints or shows them, unless a book says where those of its print begin.
+    (
+        "",
+        "docx docm dotx doc dot odt ott fodt rtf html htm xhtml mht mhtml md markdown txt csv tsv tab xml eml msg mbox "
+        "epub",
+    ),
 )
 _KIND_OF: dict[str, PageName] = {suffix: kind for kind, suffixes in _KINDS for suffix in suffixes.split()}
 
@@ -30,35 +34,74 @@ def page_kind(file: str) -> PageName:
     return _KIND_OF.get(file.rpartition(".")[2].lower(), "page")
 
 
-def page_number(file: str, page: int) -> int | None:
-    """Return the number by which a page of a file is cited, None for a text without pages."""
+def page_cell(file: str, page: int, label: str | None, words: Wording = ENGLISH) -> int | str | None:
+    """Return a page as a table names it: its number, its printed number with its sheet, None without pages."""
+    if label is not None:
+        return pages_text(file, {page: label}, words) or None
     return page if page_kind(file) else None
 
 
-def pages_text(file: str, pages: Iterable[int], words: Wording = ENGLISH) -> str:
-    """Return pages of a file as they are cited: "page 3", "slides 3, 5–7"; "" where it has none."""
-    kind, runs = page_kind(file), list[list[int]]()
-    for page in sorted(set(pages)) if kind else ():
-        if runs and page == runs[-1][-1] + 1:
-            runs[-1].append(page)
+def pages_text(file: str, pages: Mapping[int, str | None], words: Wording = ENGLISH) -> str:
+    """Return pages of a file as they are cited: "page 3", "slides 3, 5–7"; "" where it has none.
+
+    `pages` maps each to the number printed on it, "" if it bears none, and None in a file whose pages are numbered as
+    they follow. A printed number comes first: "p. 5 (sheet 9)". A book without sheets has it alone.
+
+    >>> print(pages_text("act.pdf", {8: "4", 9: "5"}))
+    pp. 4–5 (sheets 8–9)
+    """
+    kind = page_kind(file)
+    printed = {page: label for page, label in sorted(pages.items()) if label}
+    told = [_printed_text(kind, printed, words)] if printed else []
+    others = sorted(pages.keys() - printed.keys())
+    if kind and others:
+        # Of a file with printed numbers, a page without is a sheet and nothing else.
+        named = "sheet" if any(pages[page] is not None for page in others) else kind
+        shown = _runs([(page, str(page)) for page in others])
+        told.append(_numbered_text(named, shown, words, several=len(others) > 1))
+    return ", ".join(told) if len(told) > 1 else told[0] if told else NO_MESSAGE
+
+
+def _printed_text(kind: PageName, printed: Mapping[int, str], words: Wording) -> str:
+    shown, sheets = _runs(list(printed.items())), _runs([(page, str(page)) for page in printed])
+    if not kind or shown == sheets:
+        return words.message("pp. {pages}", pages=shown) if len(printed) > 1 else words.message("p. {n}", n=shown)
+    if len(printed) > 1:
+        return words.message("pp. {pages} (sheets {sheets})", pages=shown, sheets=sheets)
+    return words.message("p. {n} (sheet {sheet})", n=shown, sheet=sheets)
+
+
+def _numbered_text(kind: PageName, shown: str, words: Wording, *, several: bool) -> str:
+    match kind, several:
+        case "page", True:
+            return words.message("pages {pages}", pages=shown)
+        case "page", _:
+            return words.message("page {n}", n=shown)
+        case "slide", True:
+            return words.message("slides {pages}", pages=shown)
+        case "slide", _:
+            return words.message("slide {n}", n=shown)
+        case _, True:
+            return words.message("sheets {pages}", pages=shown)
+        case _:
+            return words.message("sheet {n}", n=shown)
+
+
+def _runs(named: Sequence[tuple[int, str]]) -> str:
+    """Return the names of pages, of those that follow each other the first and the last."""
+    runs: list[list[str]] = []
+    for place, (page, name) in enumerate(named):
+        if place and page == named[place - 1][0] + 1 and _follows(name, named[place - 1][1]):
+            runs[-1].append(name)
         else:
-            runs.append([page])
-    shown = ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
-    if not runs:
-        return NO_MESSAGE
-    if sum(map(len, runs)) > 1:
-        several = {
-            "page": words.message("pages {pages}", pages=shown),
-            "slide": words.message("slides {pages}", pages=shown),
-            "sheet": words.message("sheets {pages}", pages=shown),
-        }
-        return several[kind]
-    one = {
-        "page": words.message("page {n}", n=shown),
-        "slide": words.message("slide {n}", n=shown),
-        "sheet": words.message("sheet {n}", n=shown),
-    }
-    return one[kind]
+            runs.append([name])
+    return ", ".join(run[0] if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
+
+
+def _follows(name: str, before: str) -> bool:
+    if name.isdecimal() and before.isdecimal():
+        return int(name) == int(before) + 1
+    return not name.isdecimal() and not before.isdecimal()
 
 
 def is_of_system(path: Path) -> bool:

@@ -22,6 +22,7 @@ SupportLabel = Literal["supported", "partly supported", "unsupported", "no claim
 class Citation:
     """A [Source n] of an answer with its place: the quote that supports the statement, and its page.
 
+    `page_label` is the number printed on that page, as `DocumentRecord.page_label` gives it.
     `start` and `end` are offsets of the quote in the document's text. `authority`, `year` and `licence` are the
     document's, empty if they are unknown. `section` is the heading above the quote, if there is one.
     """
@@ -39,6 +40,12 @@ class Citation:
     year: int | None = None
     licence: str = ""
     section: str = ""
+    page_label: str | None = None
+
+    @property
+    def named_page(self) -> dict[int, str | None]:
+        """Its page with the number printed on it, as `pages_text` takes them."""
+        return {self.page: self.page_label}
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,8 @@ class ExtractedText:
 
     `text` joins the blocks by a blank line. `lines` and `blocks` are ordered and lie inside `text`.
     `pages` counts pages, slides or sheets (1 for formats without them); `ocr_pages` were read by OCR;
-    `unread_pages` had a picture but gave no text. `struck` is in the order of the text.
+    `unread_pages` had a picture but gave no text. `struck` is in the order of the text. `page_labels` are the numbers
+    printed on the pages, "" for a page without; empty if they say what the pages' places say.
     """
 
     text: str
@@ -78,6 +79,7 @@ class ExtractedText:
     unread_pages: tuple[int, ...] = ()
     warnings: tuple[Message, ...] = ()
     struck: tuple[StruckText, ...] = ()
+    page_labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +165,20 @@ class DocumentRecord:
     metadata: Metadata
     strategy: str = ""
     why: str = ""
+    page_labels: tuple[str, ...] = ()
 
     @property
     def shown_title(self) -> str:
         """Its title, or the name of its file without one."""
         return self.metadata.title or self.file
+
+    def page_label(self, page: int) -> str | None:
+        """Return the number printed on a page, "" if it bears none; None if pages are counted as the file has them."""
+        return self.page_labels[page - 1] if page <= len(self.page_labels) else None
+
+    def named_page(self, page: int) -> dict[int, str | None]:
+        """Return a page with the number printed on it, as `pages_text` takes them."""
+        return {page: self.page_label(page)}
 
     @property
     def origin(self) -> str:

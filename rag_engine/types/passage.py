@@ -156,15 +156,14 @@ class IndexListing:
     via: str = ""
     glossary: bool = False
 
-    @property
-    def explanation(self) -> str:
-        """The listing in words: "listed in the index under “addressee”, page 14".
+    def explain(self, page: str) -> str:
+        """Return the listing in words; `page` is the page as it is cited, "" in a text without pages.
 
-        >>> IndexListing("addressee", 14, via="recipient").explanation
+        >>> IndexListing("addressee", 14, via="recipient").explain("page 14")
         'listed in the index under “addressee”, page 14, to which “recipient” refers'
         """
         kind = "explained in the glossary" if self.glossary else "listed in the index"
-        listed = f"{kind} under “{self.entry}”, page {self.page}"
+        listed = ", ".join(filter(None, (f"{kind} under “{self.entry}”", page)))
         return f"{listed}, to which “{self.via}” refers" if self.via else listed
 
 

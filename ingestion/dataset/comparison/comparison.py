@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -86,14 +86,11 @@ class ComparisonCell(SharedRecord):
         """The quote that the table names, None if there is none."""
         return next(iter(self.evidence[self.lead :]), None)
 
-    def source(self, place: Callable[[str, int], str] = lambda file, page: pages_text(file, [page])) -> str:
-        """Where that quote is: its title, unless that is the column, and its page; "" without a quote.
-
-        `place` says what a page of a file is called.
-        """
+    def source(self, words: Wording = ENGLISH) -> str:
+        """Where that quote is: its title, unless that is the column, and its page; "" without a quote."""
         if self.first is None:
             return ""
-        page = place(self.first.file, self.first.page)
+        page = pages_text(self.first.file, self.first.named_page, words)
         own = self.first.document_id == self.column
         return ", ".join(filter(None, ("" if own else self.first.title, page)))
 
@@ -329,7 +326,7 @@ def cell_text(cell: ComparisonCell | None, words: Wording = ENGLISH) -> str:
         return words.message("Nothing found: {effort}.", effort=cell.effort.describe(words))
     if cell.status == "failed":
         return words.message("Failed: {error}", error=words.kept(cell.short))
-    source = cell.source(lambda _file, page: words.message("page {n}", n=page))
+    source = cell.source(words)
     shown = f"{cell.short} [{source}]" if source else cell.short
     return words.message("Closest passages: {quote}", quote=shown) if cell.status == "closest passages" else shown
 

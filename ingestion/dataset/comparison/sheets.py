@@ -20,7 +20,7 @@ from rag_engine.answering.reference_list import limits_text
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.errors import InputError
 from rag_engine.takeaway.exported_text import attribute_text
-from rag_engine.text.file_kinds import page_number
+from rag_engine.text.file_kinds import page_cell
 from rag_engine.text.neutralise import one_line
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types.answer import QUOTED, Attribute, AttributeContent, Citation
@@ -104,7 +104,8 @@ def _evidence_rows(
     after = (cell.effort.describe(words), cell.generator, cell.asked[:19].replace("T", " "), warnings)
     for number, citation in enumerate(cell.evidence):
         said = _field_values(form, cell.records[number]) if form else (answer,)
-        page, limits = page_number(citation.file, citation.page), "; ".join(limits_text(citation.licence, words))
+        page = page_cell(citation.file, citation.page, citation.page_label, words)
+        limits = "; ".join(limits_text(citation.licence, words))
         named = (citation.authority, citation.title, citation.year, page, citation.licence, limits)
         quoted_from = (*named, one_line(citation.quote, limit=None))
         yield _cells((*before, *said, *quoted_from), _link(citation, sources, base), after)

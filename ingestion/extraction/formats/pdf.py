@@ -36,7 +36,7 @@ from ingestion.extraction.formats.pdf_forms import (
     with_drawn_fields,
     xfa_blocks,
 )
-from ingestion.extraction.formats.pdf_lines import BOLD, ERRORS, FLAGS, damaged_pdf, open_pdf
+from ingestion.extraction.formats.pdf_lines import BOLD, ERRORS, FLAGS, damaged_pdf, declared_labels, open_pdf
 from ingestion.extraction.formats.refusals import scan_without_ocr
 from ingestion.extraction.layout.hyphenation import vocabulary_of
 from ingestion.extraction.layout.letter_spacing import SPACED, with_word_gaps
@@ -49,6 +49,7 @@ from ingestion.extraction.layout.margin_numbers import (
 )
 from ingestion.extraction.layout.margins import with_margins, without_margins
 from ingestion.extraction.layout.page_breaks import MARGIN, joined_over_pages, without_running_heads
+from ingestion.extraction.layout.page_numbers import labels_of_pages, read_labels, without_numbers
 from ingestion.extraction.layout.paragraphs import blocks_of, body_size
 from ingestion.extraction.layout.quarter_turns import quarters_of, turned
 from ingestion.extraction.layout.ruled_tables import PlacedWord, placed_word
@@ -109,6 +110,8 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None, kin
             missed = [number for number in pictured if number not in scrambled]
             warnings += _without_ocr(path, pages, missed)
         warnings += _scrambled_warnings(scrambled, recognised, ocr)
+        labels = read_labels(pages, declared_labels(document))
+        pages = without_numbers(pages, labels)
         figures = without_letterheads(figures)
         if ocr is not None and figures:
             figures = _read_figures(document, path, figures, ocr)
@@ -132,6 +135,7 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None, kin
             unread_pages=tuple(sorted({*read.unread, *missed})),
             warnings=tuple(warnings),
             struck=struck,
+            page_labels=labels_of_pages(labels, document.page_count),
         )
 
 

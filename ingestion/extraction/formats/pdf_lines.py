@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -12,6 +13,7 @@ import pymupdf
 
 from ingestion.extraction.assemble import one_line
 from ingestion.extraction.formats.refusals import damaged, locked
+from ingestion.extraction.layout.numerals import COUNTED
 from ingestion.file_reading import PlacedLine, PrintedPages
 from ingestion.types.outcome import Refusal
 from rag_engine.types.document import Box
@@ -24,6 +26,9 @@ ERRORS = (RuntimeError, ValueError, IndexError, pymupdf.mupdf.FzErrorBase)
 # A page number is in the outermost line at the top or bottom, or the one next to it.
 _MARGIN_LINES = 2
 _LONGEST_HEAD = 100
+# How PDF names the ways of counting, by their names in HTML.
+_STYLES = {"D": "1", "r": "i", "R": "I", "a": "a", "A": "A"}
+_LARGEST_NUMBER = 100_000
 
 
 def open_pdf(path: Path) -> pymupdf.Document:
@@ -56,7 +61,7 @@ def read_lines(path: Path, pages: Collection[int], *, numbered: bool = True) -> 
     heights: list[float] = []
     with open_pdf(path) as document:
         try:
-            labels = [_label(page) for page in document] if document.get_page_labels() else []
+            labels = declared_labels(document)
             for number, page in enumerate(document, 1):
                 if number in pages:
                     lines += _placed(page, number)
@@ -68,12 +73,26 @@ def read_lines(path: Path, pages: Collection[int], *, numbered: bool = True) -> 
     return PrintedPages(tuple(labels), tuple(margins), tuple(lines), median(heights) if heights else 0.0)
 
 
-def _label(page: pymupdf.Page) -> str:
-    """Return the label of a page, "" if labels begin with a later one."""
+def declared_labels(document: pymupdf.Document) -> list[str]:
+    """Return the label of each page, "" if labels begin with a later one; nothing if the file has no labels."""
     try:
-        return str(page.get_label())
-    except IndexError:
-        return ""
+        rules = document.get_page_labels() if document.is_pdf else []
+    except ERRORS:
+        return []
+    starting = {rule["startpage"]: rule for rule in rules}
+    starts = [start for start in sorted(starting) if 0 <= start < document.page_count]
+    labels = [""] * starts[0] if starts else []
+    for start, end in pairwise([*starts, document.page_count]):
+        labels += [_label(starting[start], place) for place in range(end - start)]
+    return labels
+
+
+def _label(rule: dict[str, Any], place: int) -> str:
+    number = rule["firstpagenum"] + place
+    style = _STYLES.get(rule.get("style", ""))
+    write = COUNTED[style] if style else lambda _: ""
+    # A file may begin with any number, and Roman numerals grow with it.
+    return f"{rule['prefix']}{write(number)}" if 0 < number < _LARGEST_NUMBER else ""
 
 
 def _placed(page: pymupdf.Page, number: int) -> list[PlacedLine]:

@@ -13,8 +13,8 @@ class AnswerRow:
     """A question as it was answered.
 
     `figures` are by metric, None for a metric without a figure or with a failed judge. `spreads` are the standard
-    deviations of figures that were judged several times. `cited` are pages as "file p. 3". `failure` is the error of a
-    question that could not be answered, or of failed judgements.
+    deviations of figures that were judged several times. `cited` are pages as "file page 3". `failure` is the error of
+    a question that could not be answered, or of failed judgements.
     """
 
     id: str

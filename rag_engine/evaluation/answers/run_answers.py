@@ -17,7 +17,8 @@ from rag_engine.evaluation.answers.scoring import METRICS, score
 from rag_engine.evaluation.answers.text_metrics import TEXT_METRICS, CompareTexts
 from rag_engine.evaluation.significance import Interval, mean_interval
 from rag_engine.text.excerpt import shortened
-from rag_engine.types.answer import Answer
+from rag_engine.text.file_kinds import pages_text
+from rag_engine.types.answer import Answer, Citation
 
 AskQuestion = Callable[[AnswerQuestion], Answer]
 RunProgress = Callable[[int, int, str], None]
@@ -168,12 +169,17 @@ def _row(
         seconds=round(seconds, 3),
         question=question.question,
         answer=answer.text if answer else "",
-        cited=tuple(dict.fromkeys(f"{citation.file} p. {citation.page}" for citation in citations)),
+        cited=tuple(dict.fromkeys(map(_cited_place, citations))),
         generator=answer.generator if answer else "",
         figures={metric: _rounded(figures.get(metric)) for metric in metrics},
         spreads={metric: _rounded(spreads.get(metric)) for metric in metrics},
         failure=" ".join(failure.split()),
     )
+
+
+def _cited_place(citation: Citation) -> str:
+    page = pages_text(citation.file, citation.named_page)
+    return " ".join(filter(None, (citation.file, page)))
 
 
 def _rounded(value: float | None) -> float | None:

@@ -43,7 +43,7 @@ def test_json_holds_everything_that_is_known_of_an_entry() -> None:
     [read] = json.loads(knowledge_base_bytes([LEVEE], ".json"))
     assert read["term"] == "levee"
     assert [source["cosine"] for source in read["sources"]] == [0.91, None]
-    assert read["quotes"] == [{"n": 2, "page": 4, "quote": "A levee is two metres high."}]
+    assert read["quotes"] == [{"n": 2, "page": 4, "quote": "A levee is two metres high.", "page_label": None}]
 
 
 def test_a_row_of_the_workbook_has_the_text_and_each_passage_beside_it() -> None:

@@ -48,14 +48,38 @@ def test_a_file_without_pages_is_cited_by_its_sections() -> None:
     ("file", "place"),
     [
         ("plan.PDF", "pages 3, 5–7"), ("scan", "pages 3, 5–7"), ("talk.pptx", "slides 3, 5–7"),
-        ("data.ods", "sheets 3, 5–7"), ("speech.html", ""), ("notes.md", ""), ("letter.odt", ""),
+        ("data.ods", "sheets 3, 5–7"), ("speech.html", ""), ("notes.md", ""), ("letter.odt", ""), ("act.xml", ""),
+        ("post.mbox", ""), ("book.epub", ""),
     ],
 )  # fmt: skip
 def test_pages_are_called_what_they_are_in_a_file(file: str, place: str) -> None:
-    assert pages_text(file, [7, 5, 6, 3]) == place
+    assert pages_text(file, dict.fromkeys([7, 5, 6, 3])) == place
+
+
+@pytest.mark.parametrize(
+    ("file", "pages", "place"),
+    [
+        ("a.pdf", {9: "5"}, "p. 5 (sheet 9)"), ("a.pdf", {5: "5"}, "p. 5"), ("a.pdf", {4: "iv"}, "p. iv (sheet 4)"),
+        ("a.pdf", {9: "5", 10: "6", 13: "9"}, "pp. 5–6, 9 (sheets 9–10, 13)"), ("a.pdf", {1: ""}, "sheet 1"),
+        ("a.pdf", {1: "", 9: "5"}, "p. 5 (sheet 9), sheet 1"), ("a.pdf", {6: "vi", 7: "1"}, "pp. vi, 1 (sheets 6–7)"),
+        ("a.epub", {9: "5"}, "p. 5"), ("a.epub", {1: ""}, ""),
+    ],
+)  # fmt: skip
+def test_a_printed_number_comes_before_the_sheet(file: str, pages: dict[int, str | None], place: str) -> None:
+    assert pages_text(file, pages) == place
+
+
+def test_a_reference_names_the_printed_pages() -> None:
+    cited = [replace(ACT, page=9, page_label="5"), replace(ACT, page=10, page_label="6")]
+    [reference] = references_of(cited)
+    assert "pp. 5–6 (sheets 9–10)" in reference.text
 
 
 def test_texts_of_licences_and_pages() -> None:
     assert licence_text("CC BY-NC 4.0") == "CC BY-NC 4.0 (no commercial use)"
     assert licence_text("OGL 3.0") == "OGL 3.0"
-    assert (pages_text("a.pdf", [3]), pages_text("a.xlsx", [2]), pages_text("a.pdf", [])) == ("page 3", "sheet 2", "")
+    assert (pages_text("a.pdf", {3: None}), pages_text("a.xlsx", {2: None}), pages_text("a.pdf", {})) == (
+        "page 3",
+        "sheet 2",
+        "",
+    )

@@ -41,14 +41,14 @@ def named(question: str, terms: IndexTerms = ENGLISH, language: str = "en") -> l
 
 def test_a_named_term_leads_to_all_its_passages_and_says_where_it_is_listed() -> None:
     (matched,) = ENGLISH.match("What is loss and damage?", "en")
-    assert matched.listing(9).explanation == "listed in the index under “loss and damage”, page 9"
+    assert matched.listing(9).explain("page 9") == "listed in the index under “loss and damage”, page 9"
     assert matched.pages == (("abc", 3), ("abc", 9))
     assert matched.children == ("abc_p3_c0", "abc_p9_c0")
 
 
 def test_a_sub_entry_is_named_by_its_own_words_beside_those_of_its_head() -> None:
     assert named("How is finance provided for loss and damage?")[0] == "loss and damage, finance for"
-    assert ENGLISH.match("finance for losses and damages", "en")[0].listing(4).explanation == (
+    assert ENGLISH.match("finance for losses and damages", "en")[0].listing(4).explain("page 4") == (
         "listed in the index under “loss and damage, finance for”, page 4"
     )
 
@@ -68,7 +68,7 @@ def test_a_turned_entry_is_found_as_it_is_spoken() -> None:
 
 def test_a_reference_is_followed_and_says_from_where() -> None:
     (matched,) = ENGLISH.match("Why global warming?", "en")
-    assert matched.listing(6).explanation == (
+    assert matched.listing(6).explain("page 6") == (
         "listed in the index under “climate, change of”, page 6, to which “global warming” refers"
     )
     assert named("adaptation") == ["adaptation", "loss and damage, finance for"]
@@ -127,5 +127,5 @@ def test_ten_thousand_terms_are_asked_in_a_moment() -> None:
 def test_a_listing_is_of_the_glossary_only_where_no_index_has_that_page() -> None:
     explained = IndexedPassage("flood", "", "en", "abc", "abc_p9_c0", 9, glossary=True)
     [found] = IndexTerms([entry("flood", page=3), explained]).match("What is a flood?", "en")
-    assert found.listing(9).explanation == "explained in the glossary under “flood”, page 9"
-    assert found.listing(3).explanation == "listed in the index under “flood”, page 3"
+    assert found.listing(9).explain("page 9") == "explained in the glossary under “flood”, page 9"
+    assert found.listing(3).explain("page 3") == "listed in the index under “flood”, page 3"

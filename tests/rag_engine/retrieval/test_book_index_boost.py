@@ -32,7 +32,7 @@ def read(stores: Stores) -> CollectionIndex:
 
 
 def explained(found: Listed) -> set[str]:
-    return {one.listing.explanation for places in found.values() for one in places}
+    return {one.listing.explain(f"page {one.listing.page}") for places in found.values() for one in places}
 
 
 def add(stores: Stores, embedder: CountingEmbedder, records: Sequence[IndexRecord] = RECORDS) -> None:

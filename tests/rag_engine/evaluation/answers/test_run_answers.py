@@ -49,7 +49,7 @@ def test_every_question_has_a_row_before_the_next_is_asked() -> None:
     assert asked == [0, 1]
     first, second = rows
     assert first.figures["answer_match"] == 1
-    assert first.cited == ("1.pdf p. 3",)
+    assert first.cited == ("1.pdf page 3",)
     assert second.figures["abstention"] == 0
 
 
