@@ -110,7 +110,8 @@ def support_json(support: SentenceSupport, text: str) -> Json:
 def citation_json(citation: Citation) -> Json:
     """Return a citation with its quote and the limits on reuse of the document."""
     names = ("n", "child_id", "document_id", "file", "title", "page", "quote", "authority", "year", "licence")
-    return {**{name: getattr(citation, name) for name in names}, "limits": list(limits_of(citation.licence))}
+    values = {name: getattr(citation, name) for name in names}
+    return {**values, "undated": citation.year is None, "limits": list(limits_of(citation.licence))}
 
 
 def reference_json(reference: CitedDocument) -> Json:
@@ -119,6 +120,7 @@ def reference_json(reference: CitedDocument) -> Json:
     return {
         "sources": list(reference.numbers),
         **{name: getattr(reference, name) for name in names},
+        "undated": reference.year is None,
         "pages": list(reference.pages),
         "limits": list(limits_of(reference.licence)),
         "text": reference.text,
@@ -202,7 +204,7 @@ def document_json(record: DocumentRecord) -> Json:
     """Return a document with its metadata."""
     values = asdict(record)
     del values["key"]
-    return values
+    return {**values, "undated": not record.metadata.since}
 
 
 def _values(attributes: Sequence[Attribute]) -> Json:
@@ -213,7 +215,8 @@ def _values(attributes: Sequence[Attribute]) -> Json:
 
 
 def _named(document: DocumentRecord) -> Json:
-    return {"document_id": document.document_id, "file": document.file, "title": document.metadata.title}
+    names = {"document_id": document.document_id, "file": document.file, "title": document.metadata.title}
+    return {**names, "undated": not document.metadata.since}
 
 
 def _rounded(seconds: Mapping[str, float]) -> dict[str, float]:

@@ -49,7 +49,7 @@ class CitedDocument:
         """
         headings = ", ".join(f"“{section}”" for section in self.sections)
         place = pages_text(self.file, self.pages, words) if page_kind(self.file) else headings
-        known = (self.authority, self.title, str(self.year or ""), place)
+        known = (self.authority, self.title, year_text(self.year, words), place)
         return ", ".join(filter(None, (*known, licence_text(self.licence, words))))
 
 
@@ -72,6 +72,11 @@ def references_of(citations: Iterable[Citation]) -> tuple[CitedDocument, ...]:
         )
         for document, of in grouped.items()
     )
+
+
+def year_text(year: int | None, words: Wording = ENGLISH) -> str:
+    """Return a document's year in words; that it is undated, without one."""
+    return str(year) if year else words.message("undated")
 
 
 def limits_of(licence: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ SORT_ORDERS: tuple[SortOrder, ...] = get_args(SortOrder)
 
 _WORDS, _SORT, _MATCH = "words", "sort", "match"
 _ALL_WORDS = "words"
-_FILTERS = (*filters.FACETS, filters.DOCUMENT, filters.AS_OF, filters.VERSIONS)
+_FILTERS = (*filters.FACETS, filters.DOCUMENT, filters.AS_OF, filters.DATED, filters.VERSIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,5 +71,6 @@ def read_query(parameters: Mapping[str, Sequence[str]]) -> PassageQuery:
     sort = next((order for order in SORT_ORDERS if order in parameters.get(_SORT, ())), SORT_ORDERS[0])
     named = {name: tuple(dict.fromkeys(filter(None, parameters.get(name, ())))) for name in _FILTERS}
     named[filters.AS_OF] = tuple(filter(filters.is_date, named[filters.AS_OF]))
+    named[filters.DATED] = tuple(value for value in named[filters.DATED] if value == filters.ONLY)
     words_only = _ALL_WORDS in parameters.get(_MATCH, ())
     return PassageQuery(words, {name: values for name, values in named.items() if values}, sort, words_only)
