@@ -67,6 +67,7 @@ def how_far(now: Progress, seconds: float) -> str:
 def list_documents(filters: Filters = None, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """List the documents of the collection."""
     from rag_engine.answering.json_contract import document_json
+    from rag_engine.answering.reference_list import year_text
     from rag_engine.filters import parse_filters
 
     with engine_of(workspace, as_json) as engine:
@@ -78,12 +79,13 @@ def list_documents(filters: Filters = None, workspace: Workspace = None, as_json
             document.metadata.title,
             document.file,
             document.metadata.language,
+            document.metadata.since or year_text(None),
             document.pages,
             document.children,
         )
         for document in records
     )
-    print_table((Column("id", no_wrap=True), "title", "file", "language", "pages", "passages"), rows)
+    print_table((Column("id", no_wrap=True), "title", "file", "language", "date", "pages", "passages"), rows)
 
 
 @app.command()

@@ -63,6 +63,7 @@ def search(  # noqa: PLR0913, PLR0917 - an argument for each option
         return
     from rag_engine.answer_sentences import absent_sections
     from rag_engine.answering.json_contract import search_json
+    from rag_engine.answering.reference_list import year_text
     from rag_engine.filters import parse_filters
     from rag_engine.text.file_kinds import pages_text
 
@@ -71,9 +72,9 @@ def search(  # noqa: PLR0913, PLR0917 - an argument for each option
         evidence = engine.search(words, parse_filters(filters or []), retrieval_of(engine, top_k))
     end_as_json(as_json, search_json(evidence))
     for rank, hit in enumerate(evidence.hits, start=1):
-        known = filter(
-            None, (hit.document.metadata.title, pages_text(hit.document.file, hit.document.named_page(hit.page)))
-        )
+        metadata = hit.document.metadata
+        place = pages_text(hit.document.file, hit.document.named_page(hit.page))
+        known = filter(None, (metadata.title, year_text(metadata.year), place))
         out.print(f"\n{rank}. {', '.join(known)}", style="bold", markup=False)
         chance = "" if hit.chance is None else f", chance to answer {hit.chance:.0%}"
         out.print(f"   {hit.document.file}  {hit.tier} match{chance}", style="dim", markup=False)
@@ -159,14 +160,14 @@ def _write(engine: Engine, found: FoundPassages, path: Path) -> None:
 
 
 def _print(passages: Sequence[MarkedPassage], *, by_words: bool) -> None:
+    from rag_engine.answering.reference_list import year_text
     from rag_engine.text.file_kinds import pages_text
 
     for passage in passages:
         document = passage.hit.document
-        year = str(document.metadata.year or "")
-        known = filter(
-            None, (document.metadata.title, year, pages_text(document.file, document.named_page(passage.hit.page)))
-        )
+        metadata = document.metadata
+        place = pages_text(document.file, document.named_page(passage.hit.page))
+        known = filter(None, (metadata.title, year_text(metadata.year), place))
         found_by = ("all words" if passage.match.worded else "by meaning") if by_words else ""
         out.print(f"\n{passage.match.rank}. {', '.join(known)}", style="bold", markup=False)
         out.print(f"   {document.file}  {found_by}".rstrip(), style="dim", markup=False)

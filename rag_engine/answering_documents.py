@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import overload
 
-from rag_engine.filters import FACETS, VERSIONS, Facets, Filter, allowed_documents, as_of_date, without
+from rag_engine.filters import (
+    FACETS,
+    VERSIONS,
+    Facets,
+    Filter,
+    allowed_documents,
+    as_of_date,
+    undated_documents,
+    without,
+)
 from rag_engine.types.document import UNDATED, DocumentRecord, Metadata
+
+# After any date.
+_NEVER = "9999"
 
 
 def live_counts(
@@ -25,8 +38,10 @@ def live_counts(
     for name in FACETS:
         others = {other: values for other, values in wanted.items() if other != name}
         allowed = allowed_documents(others, facets, strict=False)
+        any_year = undated_documents(wanted, facets) if name == "year" else frozenset()
         counts[name] = {}
-        for value, keys in facets.get(name, {}).items():
+        for value, held in facets.get(name, {}).items():
+            keys = held | any_year
             chosen = keys if allowed is None else keys & allowed
             if documents is not None:
                 chosen = _answering(wanted, chosen, facets, documents)
@@ -75,12 +90,21 @@ def answering_documents(
 ) -> frozenset[int] | None:
     """Return the keys of the allowed documents that answer; None allows all.
 
-    Of each work one version and one translation answers. The version is the newest, or with `as_of` the one in force on
-    that date. With `as_of` no document of a later date answers; one without a date does. The translation is the
-    preferred one, unless the filter leaves it out. With `versions=all` every version answers. A value that no document
-    has is an error, unless `strict` is off.
+    Of each work one version and one translation answers. The version is the one in force on the date of `as_of`, or
+    today. With `as_of` no document of a later date answers; one without a date does. The translation is the preferred
+    one, unless the filter leaves it out. With `versions=all` every version answers. A value that no document has is an
+    error, unless `strict` is off.
     """
     return _answering(wanted, allowed_documents(wanted, facets, strict=strict), facets, documents)
+
+
+def listed_documents(wanted: Filter, facets: Facets, documents: Mapping[int, DocumentRecord]) -> frozenset[int] | None:
+    """Return the keys of the documents that a list shows under a filter; None allows all.
+
+    Every version and translation is listed, but with `as_of` only the versions in force on that date.
+    """
+    allowed = allowed_documents(wanted, facets)
+    return _in_force(wanted, allowed, facets, documents) if as_of_date(wanted) else allowed
 
 
 @overload
@@ -99,19 +123,12 @@ def _answering(
     wanted: Filter, allowed: frozenset[int] | None, facets: Facets, documents: Mapping[int, DocumentRecord]
 ) -> frozenset[int] | None:
     """Return the allowed documents that answer."""
-    if "all" in wanted.get(VERSIONS, ()):
-        return allowed
-    date = as_of_date(wanted)
-    superseded = frozenset().union(*facets.get("superseded", {}).values())
+    left = _in_force(wanted, allowed, facets, documents)
     twins = frozenset().union(*facets.get("translation_of", {}).values())
+    if not twins or "all" in wanted.get(VERSIONS, ()):
+        return left
+    left = frozenset(documents) if left is None else left
     works = frozenset().union(*facets.get("work", {}).values())
-    if not (superseded or twins or date):
-        return allowed
-    left = frozenset(documents) if allowed is None else allowed
-    if date:
-        left -= {key for key in left if not _stood(documents[key].metadata, date)}
-    else:
-        left -= superseded
     answers = {documents[key].metadata.work for key in works & left - twins}
     for key in sorted(twins & left):
         # The preferred translation, or where that is left out the first of the others.
@@ -122,9 +139,61 @@ def _answering(
     return left
 
 
-def _stood(metadata: Metadata, date: str) -> bool:
-    """Return whether a document, but no newer version, was there on a date; an undated one always was."""
-    since = metadata.date or (str(metadata.year) if metadata.year else "")
-    begun = not since or since <= date or date.startswith(since)
-    over = metadata.superseded and (metadata.superseded == UNDATED or metadata.superseded <= date)
-    return begun and not over
+@overload
+def _in_force(
+    wanted: Filter, allowed: frozenset[int], facets: Facets, documents: Mapping[int, DocumentRecord]
+) -> frozenset[int]: ...
+
+
+@overload
+def _in_force(
+    wanted: Filter, allowed: frozenset[int] | None, facets: Facets, documents: Mapping[int, DocumentRecord]
+) -> frozenset[int] | None: ...
+
+
+def _in_force(
+    wanted: Filter, allowed: frozenset[int] | None, facets: Facets, documents: Mapping[int, DocumentRecord]
+) -> frozenset[int] | None:
+    """Return the allowed documents of which no other version is in force, and which have begun on an `as_of`."""
+    day = as_of_date(wanted)
+    superseded = frozenset().union(*facets.get("superseded", {}).values())
+    left = frozenset(documents) if allowed is None else allowed
+    if day:
+        left = allowed = frozenset(key for key in left if _has_begun(documents[key].metadata, day))
+    if not superseded or "all" in wanted.get(VERSIONS, ()):
+        return allowed
+    return left - _replaced(left, superseded, documents, day or datetime.now(UTC).date().isoformat())
+
+
+def _replaced(
+    left: frozenset[int], superseded: frozenset[int], documents: Mapping[int, DocumentRecord], day: str
+) -> frozenset[int]:
+    """Return the documents that are not in force on a day because another version of their work is.
+
+    A version ends when a newer one begins. Until that day, the newer ones do not answer.
+    """
+    ended = frozenset(key for key in superseded if _has_ended(documents[key].metadata, day))
+    standing: dict[tuple[str, str], str] = {}
+    for key in (superseded - ended) & left:
+        metadata = documents[key].metadata
+        if metadata.work:
+            end = standing.get(_series(metadata), _NEVER)
+            standing[_series(metadata)] = min(metadata.superseded, end)
+    if not standing:
+        return ended
+    described = ((key, documents[key].metadata) for key in left - ended)
+    return ended.union(key for key, one in described if (one.superseded or _NEVER) > standing.get(_series(one), _NEVER))
+
+
+def _series(metadata: Metadata) -> tuple[str, str]:
+    """Return what the versions of a work in one language share."""
+    return metadata.work, metadata.language
+
+
+def _has_begun(metadata: Metadata, day: str) -> bool:
+    """Return whether a document was there on a day, or within a month or year; an undated one always was."""
+    return metadata.since[: len(day)] <= day
+
+
+def _has_ended(metadata: Metadata, day: str) -> bool:
+    return metadata.superseded == UNDATED or metadata.superseded[: len(day)] <= day

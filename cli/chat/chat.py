@@ -15,7 +15,7 @@ from cli.options import Filters, Workspace
 from cli.terminal import err, errors_end, out
 from rag_engine.config import read_config
 from rag_engine.errors import SextantError
-from rag_engine.filters import AS_OF, FACETS, VERSIONS, Facets
+from rag_engine.filters import AS_OF, DATED, FACETS, ONLY, VERSIONS, Facets
 from rag_engine.text.folding import fold
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ app = typer.Typer()
 _PROMPT = "› "
 _VALUE = re.compile(r"(?:^|\s)([\w-]+)=([^=]*)$")
 _LAST_WORD = re.compile(r"\S*$")
+# Filters of one value.
+_FIXED = {DATED: [ONLY], VERSIONS: ["all"]}
 
 
 @app.command()
@@ -113,7 +115,7 @@ def suggestions(line: str, commands: Iterable[str], facets: Facets, numbers: Seq
 def _filter(text: str, facets: Facets) -> Iterator[Suggestion]:
     value = _VALUE.search(text)
     if value:
-        known = ["all"] if value[1] == VERSIONS else sorted(facets.get(value[1], ()))
+        known = _FIXED.get(value[1]) or sorted(facets.get(value[1], ()))
         written = fold(value[2])
         found = [one for one in known if fold(one).startswith(written)]
         if found:
@@ -121,7 +123,7 @@ def _filter(text: str, facets: Facets) -> Iterator[Suggestion]:
             return
     last = _LAST_WORD.search(text)
     word = last.group() if last else ""
-    keys = [f"{name}=" for name in (*(facet for facet in FACETS if facets.get(facet)), AS_OF, VERSIONS)]
+    keys = [f"{name}=" for name in (*(facet for facet in FACETS if facets.get(facet)), AS_OF, *_FIXED)]
     yield from (Suggestion(one, len(word)) for one in (*keys, "clear") if one.startswith(word))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from ingestion.spreadsheets.workbook_writer import Cell, Sheet, storable, to_csv, to_workbook
-from rag_engine.answering.reference_list import limits_text
+from rag_engine.answering.reference_list import limits_text, year_text
 from rag_engine.chunking.indexed_text import cited
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
@@ -63,7 +63,7 @@ def _row(passage: MarkedPassage, base: str, words: Wording) -> tuple[str | int |
         passage.match.rank,
         storable(metadata.title),
         storable(metadata.authority),
-        metadata.year,
+        metadata.year or year_text(None, words),
         words.value("language", metadata.language),
         "; ".join(words.value("country", country) for country in metadata.countries),
         storable(metadata.licence),

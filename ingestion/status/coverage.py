@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, get_args
 
-from rag_engine.filters import Filter
+from rag_engine.filters import DATED, ONLY, Filter
 from rag_engine.types.document import DocumentRecord, Metadata
 
 COVERED = ("country", "year", "hazard", "language", "document_type", "licence")
@@ -125,13 +125,15 @@ def filter_of_cell(grid: CoverageGrid, row: int, column: str) -> Filter:
 
     >>> grid = CoverageGrid(("country", "year"), ("Italy",), ("2015-2019",), {"Italy": 3}, {("Italy", "2015-2019"): 3})
     >>> filter_of_cell(grid, 0, "2015-2019")
-    {'country': ('Italy',), 'year': ('2015-2019',)}
+    {'country': ('Italy',), 'year': ('2015-2019',), 'dated': ('only',)}
     """
     value = grid.rows[row]
     whole_row = column not in grid.columns
     if UNKNOWN in (value, column) or not (whole_row or grid.counts.get((value, column))):
         return {}
-    return {grid.facets[0]: (value,)} | ({} if whole_row else {grid.facets[1]: (column,)})
+    chosen = {grid.facets[0]: (value,)} | ({} if whole_row else {grid.facets[1]: (column,)})
+    # A cell of a year counts none of the undated documents.
+    return chosen | ({DATED: (ONLY,)} if "year" in chosen else {})
 
 
 def _periods(by_year: Mapping[str, int]) -> dict[str, str]:

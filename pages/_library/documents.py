@@ -19,11 +19,12 @@ from pages._library.erasure import confirm_deletion
 from pages._shared import resources
 from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
-from pages._shared.filter_widgets import display_text
+from pages._shared.filter_widgets import WORDING, display_text
 from pages._shared.frame import TABLE_SECONDS, show_opened
 from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted, known_date, number
 from pages._shared.shown_names import shown_name
+from rag_engine.answering.reference_list import year_text
 from rag_engine.filters import DOCUMENT
 from rag_engine.text.excerpt import shortened
 from rag_engine.types.document import UNDATED, DocumentRecord
@@ -65,7 +66,7 @@ def _listed(name: str, values: Iterable[str]) -> str:
 
 
 _COLUMNS: Mapping[str, tuple[Callable[[DocumentRecord], str | int], int]] = {
-    to_translate("Year"): (lambda one: str(one.metadata.year or ""), 55),
+    to_translate("Year"): (lambda one: year_text(one.metadata.year, WORDING), 55),
     to_translate("Language"): (
         lambda one: display_text("language", one.metadata.language) if one.metadata.language else "",
         85,

@@ -17,9 +17,11 @@ from pages._shared.filter_widgets import (
     MANY,
     by_frequency,
     display_text,
+    draw_dated,
     draw_finding,
     filter_label,
     filter_names,
+    has_undated,
     matching_documents,
 )
 from pages._shared.interface_language import _
@@ -27,7 +29,7 @@ from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import DATE_FORMAT, number
 from rag_engine.answering_documents import left_documents, live_counts
 from rag_engine.engine import Engine
-from rag_engine.filters import AS_OF, VERSIONS, Facets
+from rag_engine.filters import AS_OF, DATED, ONLY, VERSIONS, Facets
 from rag_engine.passage_search.facet_counts import DocumentHits, find_document_hits
 from rag_engine.passage_search.find import FoundPassages
 from rag_engine.passage_search.passage_query import PassageQuery
@@ -63,8 +65,7 @@ def draw_facets(engine: Engine, query: PassageQuery, found: FoundPassages | None
             opened = name in _OPEN or bool(chosen)
             with st.expander(title, expanded=opened, key=f"search facet {name}"):
                 _draw_values(query, name, counts[name])
-    if snapshot.facets.get("work"):
-        _draw_versions(query, versioned=bool(snapshot.facets.get("superseded")))
+    _draw_versions(query, snapshot.facets)
     matching = (
         found.matching if found is not None else len(left_documents(query.wanted, snapshot.facets, snapshot.documents))
     )
@@ -155,29 +156,39 @@ def _draw_years(query: PassageQuery, facets: Facets) -> None:
     st.slider(_("Years"), first, last, key=key, on_change=changed)
 
 
-def _draw_versions(query: PassageQuery, *, versioned: bool) -> None:
-    """Draw the choice of the versions that are searched: the newest, those of a day, or all."""
-    every, as_of = "search versions", "search as of"
-    st.session_state[every] = "all" in query.wanted.get(VERSIONS, ())
-    st.checkbox(
-        _("All versions and translations"),
-        key=every,
-        help=_("Without it, the newest version of each document is searched, in one language."),
-        on_change=when_changed(every, st.session_state[every], go_to, query.toggled(VERSIONS, "all")),
-    )
-    if versioned and not st.session_state[every]:
-        given = (query.wanted.get(AS_OF) or ("",))[0]
-        st.session_state[as_of] = None
-        with suppress(ValueError):
-            st.session_state[as_of] = date.fromisoformat(given)
-        st.date_input(
-            _("As of"),
-            min_value=date(1700, 1, 1),
-            format=DATE_FORMAT,
-            key=as_of,
-            help=_("Use the versions in force on that day."),
-            on_change=when_changed(as_of, st.session_state[as_of], _follow_date, query),
+def _draw_versions(query: PassageQuery, facets: Facets) -> None:
+    """Draw the choice of what is searched: the newest versions, all, or what stood on a day; undated ones or not."""
+    all_versions = "all" in query.wanted.get(VERSIONS, ())
+    if facets.get("work"):
+        every = "search versions"
+        st.session_state[every] = all_versions
+        st.checkbox(
+            _("All versions and translations"),
+            key=every,
+            help=_("Without it, the newest version of each document is searched, in one language."),
+            on_change=when_changed(every, all_versions, go_to, query.without(AS_OF).toggled(VERSIONS, "all")),
         )
+    if not all_versions and (facets.get("superseded") or facets.get("year")):
+        _draw_date(query)
+    if has_undated(facets):
+        dated, only = "search dated", DATED in query.wanted
+        st.session_state[dated] = only
+        draw_dated(dated, on_change=when_changed(dated, only, go_to, query.toggled(DATED, ONLY)))
+
+
+def _draw_date(query: PassageQuery) -> None:
+    as_of, given = "search as of", (query.wanted.get(AS_OF) or ("",))[0]
+    st.session_state[as_of] = None
+    with suppress(ValueError):
+        st.session_state[as_of] = date.fromisoformat(given)
+    st.date_input(
+        _("As of"),
+        min_value=date(1700, 1, 1),
+        format=DATE_FORMAT,
+        key=as_of,
+        help=_("Use what was in force on that day."),
+        on_change=when_changed(as_of, st.session_state[as_of], _follow_date, query),
+    )
 
 
 def _follow_date(query: PassageQuery) -> None:

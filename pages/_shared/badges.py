@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pages._shared.filter_widgets import display_text
+from pages._shared.filter_widgets import WORDING, display_text
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import percent
+from rag_engine.answering.reference_list import year_text
 from rag_engine.conversations.reply import ShownSource
 from rag_engine.types.document import DocumentRecord, Metadata
 from rag_engine.types.passage import Tier
@@ -49,7 +50,7 @@ def badges(of: Metadata | ShownSource) -> str:
     where = ", ".join(countries) if of.geographical_level == "National" and countries else level
     language = display_text("language", of.language) if of.language else ""
     hazards = [display_text("hazard", hazard) for hazard in of.hazards]
-    values = [str(of.year or ""), *hazards, where, language, display_text("document_type", of.document_type)]
+    values = [year_text(of.year, WORDING), *hazards, where, language, display_text("document_type", of.document_type)]
     return " ".join(f":gray-badge[{escape(value)}]" for value in values if value)
 
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from datetime import date
 from functools import partial
 from itertools import islice
+from typing import Any
 
 import streamlit as st
 
@@ -19,7 +20,7 @@ from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import DATE_FORMAT, counted, known_date, number, universal_moment
 from pages._shared.shown_names import shown_name
 from rag_engine.answering_documents import live_counts
-from rag_engine.filters import AS_OF, DOCUMENT, VERSIONS, Facets, Filter
+from rag_engine.filters import AS_OF, DATED, DOCUMENT, ONLY, VERSIONS, Facets, Filter
 from rag_engine.geography import country_in
 from rag_engine.text.folding import fold
 from rag_engine.text.languages import language_name, name_in
@@ -38,6 +39,7 @@ _LABELS = {
 # Without a widget among those of every page.
 _OTHERS = {
     AS_OF: to_translate("As of"),
+    DATED: to_translate("Dated documents"),
     DOCUMENT: to_translate("Document"),
     VERSIONS: to_translate("Versions"),
 }
@@ -95,6 +97,8 @@ def draw_filters(place: str, facets: Facets, *, in_address: bool = False) -> Fil
             wanted |= _draw_values(_key(place, name), name, counts[name])
     if place == "ask" and (facets.get("superseded") or facets.get("year")):
         wanted |= _draw_date(_key(place, AS_OF))
+    if has_undated(facets):
+        wanted |= {DATED: (ONLY,)} if draw_dated(_key(place, DATED), persist_state="session") else {}
     if wanted:
         st.button(
             _("Clear all"),
@@ -125,7 +129,14 @@ def chosen_filter(place: str, facets: Facets) -> dict[str, tuple[str, ...]]:
     day = st.session_state.get(_key(place, AS_OF))
     if place == "ask" and isinstance(day, date):
         chosen[AS_OF] = (day.isoformat(),)
+    if has_undated(facets) and st.session_state.get(_key(place, DATED)):
+        chosen[DATED] = (ONLY,)
     return chosen
+
+
+def has_undated(facets: Facets) -> bool:
+    """Return whether a collection has documents without a date beside dated ones."""
+    return len(facets.get(DATED, {})) > 1
 
 
 def _follow_address(place: str, facets: Facets) -> None:
@@ -135,7 +146,7 @@ def _follow_address(place: str, facets: Facets) -> None:
     if not given or given == st.session_state.get(_key(place, "address")):
         return
     set_filters(place, given)
-    offered = {name: values for name, values in given.items() if name not in ("year", AS_OF)}
+    offered = {name: values for name, values in given.items() if name not in ("year", AS_OF, DATED)}
     left_out = {
         name: missing
         for name, values in offered.items()
@@ -165,6 +176,8 @@ def set_filters(place: str, given: Filter) -> None:
         if name == AS_OF:
             with suppress(ValueError):
                 st.session_state[_key(place, name)] = date.fromisoformat(values[0])
+        elif name == DATED:
+            st.session_state[_key(place, name)] = ONLY in values
         elif years:
             st.session_state[_key(place, name)] = int(years[1]), int(years[2])
         elif name != "year":
@@ -176,7 +189,7 @@ def _in_address(place: str) -> tuple[str, ...]:
 
     Only the page to ask filters by documents: elsewhere, a document in the address is an opened one.
     """
-    return (*_LABELS, AS_OF, DOCUMENT) if place == "ask" else (*_LABELS, AS_OF)
+    return (*_LABELS, AS_OF, DATED, DOCUMENT) if place == "ask" else (*_LABELS, AS_OF, DATED)
 
 
 def _note_in_address(place: str, wanted: Filter) -> None:
@@ -194,7 +207,7 @@ def count_active(place: str) -> int:
     set_ = {name for name in _LABELS if st.session_state.get(_key(place, name))}
     if "year" in set_ and st.session_state.get(_key(place, "year")) == st.session_state.get(_key(place, "all years")):
         set_.discard("year")
-    return len(set_) + sum(bool(st.session_state.get(_key(place, name))) for name in (AS_OF, DOCUMENT))
+    return len(set_) + sum(bool(st.session_state.get(_key(place, name))) for name in (AS_OF, DATED, DOCUMENT))
 
 
 def clear_filters(place: str) -> None:
@@ -208,6 +221,8 @@ def clear_filters(place: str) -> None:
     st.session_state.pop(_key(place, DOCUMENT), None)
     if _key(place, AS_OF) in st.session_state:
         st.session_state[_key(place, AS_OF)] = None
+    if _key(place, DATED) in st.session_state:
+        st.session_state[_key(place, DATED)] = False
 
 
 def display_text(name: str, value: str) -> str:
@@ -219,6 +234,8 @@ def display_text(name: str, value: str) -> str:
         return known_date(value)
     if name == VERSIONS:
         return _("All") if value == "all" else value
+    if name == DATED:
+        return _("only")
     if name == "phase":
         return shown_name(value.capitalize()).lower()
     if name != "language":
@@ -315,9 +332,15 @@ def _draw_date(key: str) -> dict[str, tuple[str, ...]]:
         min_value=date(1700, 1, 1),
         format=DATE_FORMAT,
         key=key,
-        help=_("Use the versions in force on that day. Without a date, the newest version of each document is used."),
+        help=_("Use what was in force on that day. Without a date, the newest version of each document is used."),
     )
     return {AS_OF: (chosen.isoformat(),)} if isinstance(chosen, date) else {}
+
+
+def draw_dated(key: str, **options: Any) -> bool:
+    """Draw the choice that undated documents are left out."""
+    told = _("Without it, undated documents are used for any date and any year.")
+    return st.checkbox(_("Dated documents only"), key=key, help=told, **options)
 
 
 def _draw_years(place: str, facets: Facets) -> dict[str, tuple[str, ...]]:

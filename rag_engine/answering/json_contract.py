@@ -122,7 +122,8 @@ def citation_json(citation: Citation) -> Json:
         "year",
         "licence",
     )
-    return {**{name: getattr(citation, name) for name in names}, "limits": list(limits_of(citation.licence))}
+    values = {name: getattr(citation, name) for name in names}
+    return {**values, "undated": citation.year is None, "limits": list(limits_of(citation.licence))}
 
 
 def reference_json(reference: CitedDocument) -> Json:
@@ -131,6 +132,7 @@ def reference_json(reference: CitedDocument) -> Json:
     return {
         "sources": list(reference.numbers),
         **{name: getattr(reference, name) for name in names},
+        "undated": reference.year is None,
         "pages": list(reference.pages),
         "page_labels": list(reference.page_labels),
         "limits": list(limits_of(reference.licence)),
@@ -224,7 +226,7 @@ def document_json(record: DocumentRecord) -> Json:
     """Return a document with its metadata."""
     values = asdict(record)
     del values["key"]
-    return values
+    return {**values, "undated": not record.metadata.since}
 
 
 def _values(attributes: Sequence[Attribute]) -> Json:
@@ -235,7 +237,8 @@ def _values(attributes: Sequence[Attribute]) -> Json:
 
 
 def _named(document: DocumentRecord) -> Json:
-    return {"document_id": document.document_id, "file": document.file, "title": document.metadata.title}
+    names = {"document_id": document.document_id, "file": document.file, "title": document.metadata.title}
+    return {**names, "undated": not document.metadata.since}
 
 
 def _rounded(seconds: Mapping[str, float]) -> dict[str, float]:

@@ -52,7 +52,7 @@ class CitedDocument:
         headings = ", ".join(f"“{section}”" for section in self.sections)
         labels = self.page_labels or (None,) * len(self.pages)
         place = pages_text(self.file, dict(zip(self.pages, labels, strict=True)), words) or headings
-        known = (self.authority, self.title, str(self.year or ""), place)
+        known = (self.authority, self.title, year_text(self.year, words), place)
         return ", ".join(filter(None, (*known, licence_text(self.licence, words))))
 
 
@@ -77,6 +77,11 @@ def references_of(citations: Iterable[Citation]) -> tuple[CitedDocument, ...]:
         for document, of in grouped.items()
         for pages in [dict(sorted({one.page: one.page_label for one in of}.items()))]
     )
+
+
+def year_text(year: int | None, words: Wording = ENGLISH) -> str:
+    """Return a document's year in words; that it is undated, without one."""
+    return str(year) if year else words.message("undated")
 
 
 def limits_of(licence: str) -> tuple[str, ...]:

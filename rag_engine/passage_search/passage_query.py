@@ -13,7 +13,7 @@ SORT_ORDERS: tuple[SortOrder, ...] = get_args(SortOrder)
 
 _WORDS, _SORT, _MATCH, _STRUCK = "words", "sort", "match", "struck"
 _ALL_WORDS, _INCLUDED = "words", "include"
-_FILTERS = (*filters.FACETS, filters.DOCUMENT, filters.AS_OF, filters.VERSIONS)
+_FILTERS = (*filters.FACETS, filters.DOCUMENT, filters.AS_OF, filters.DATED, filters.VERSIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,7 @@ def read_query(parameters: Mapping[str, Sequence[str]]) -> PassageQuery:
     sort = next((order for order in SORT_ORDERS if order in parameters.get(_SORT, ())), SORT_ORDERS[0])
     named = {name: tuple(dict.fromkeys(filter(None, parameters.get(name, ())))) for name in _FILTERS}
     named[filters.AS_OF] = tuple(filter(filters.is_date, named[filters.AS_OF]))
+    named[filters.DATED] = tuple(value for value in named[filters.DATED] if value == filters.ONLY)
     words_only = _ALL_WORDS in parameters.get(_MATCH, ())
     wanted = {name: values for name, values in named.items() if values}
     return PassageQuery(words, wanted, sort, words_only, _INCLUDED in parameters.get(_STRUCK, ()))

@@ -145,6 +145,7 @@ def _passage_json(passage: MarkedPassage) -> dict[str, Any]:
         "title": metadata.title,
         "authority": metadata.authority,
         "year": metadata.year,
+        "undated": not metadata.since,
         "language": metadata.language,
         "licence": metadata.licence,
         "limits": list(limits_of(metadata.licence)),

@@ -68,6 +68,7 @@ def struck_json(match: StruckMatch) -> dict[str, Any]:
         "file": match.document.file,
         "title": match.document.metadata.title,
         "page": match.struck.page,
+        "page_label": match.document.page_label(match.struck.page),
         "start": match.struck.start,
         "text": match.struck.text,
         "before": match.before,

@@ -10,7 +10,7 @@ import numpy as np
 
 from rag_engine.config import RankingWeights, RetrievalConfig
 from rag_engine.errors import BackendError, SextantError
-from rag_engine.filters import Filter, allowed_documents, facet_values
+from rag_engine.filters import Filter, store_filter
 from rag_engine.messages import Message
 from rag_engine.protocols import Embedder, LoadReader, LoadReranker, SparseIndex, VectorIndex, Vectors
 from rag_engine.retrieval.exact_search import nearest
@@ -150,10 +150,7 @@ def _search_dense(
     found = None
     if approximate or (allowed is None and len(view.snapshot) > EXACT_UP_TO):
         try:
-            # Which version or translation answers, and documents named by hand, no facet says.
-            facets = facet_values(wanted, view.snapshot.facets)
-            by_facets = allowed_documents({name: wanted[name] for name in facets}, view.snapshot.facets, strict=False)
-            documents = None if allowed == by_facets else allowed
+            facets, documents = store_filter(wanted, view.snapshot.facets, allowed)
             found = retrievers.dense().search(queries, depth, facets=facets, documents=documents)
         except SextantError as error:
             warnings = (

@@ -10,8 +10,9 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from rag_engine import workspace as paths
+from rag_engine.answering_documents import listed_documents
 from rag_engine.errors import SextantError, WorkspaceError
-from rag_engine.filters import Facets, Filter, allowed_documents
+from rag_engine.filters import Facets, Filter
 from rag_engine.messages import Message
 from rag_engine.protocols import SparseIndex, StorageBackends, VectorIndex
 from rag_engine.storage.catalog import Catalog
@@ -73,7 +74,7 @@ class Collection:
     def documents(self, wanted: Filter | None = None) -> list[DocumentRecord]:
         """Return the documents that a filter allows, oldest first."""
         snapshot = self.snapshot()
-        allowed = allowed_documents(wanted or {}, snapshot.facets)
+        allowed = listed_documents(wanted or {}, snapshot.facets, snapshot.documents)
         return [record for key, record in snapshot.documents.items() if allowed is None or key in allowed]
 
     def facets(self) -> Facets:

@@ -89,7 +89,7 @@ class Metadata:
     - `geographical_level`: one of the taxonomy's labels, with "National" for every country
     - `countries`: English names
     - `language`: an ISO 639-1 code; `other_languages` are those of further parts of the document
-    - `date`: an ISO date or its prefix
+    - `date`: an ISO date or its prefix; `in_force`: that of effect, where a document states it
     - `work`: shared by the versions and translations of one work, empty for a single document
     - `version`: a label
     - `superseded`: the ISO date or its prefix from which a newer version replaces it, "unknown" without a date, empty
@@ -120,6 +120,12 @@ class Metadata:
     translation_of: str = ""
     quality_score: float | None = None
     other_languages: tuple[str, ...] = ()
+    in_force: str = ""
+
+    @property
+    def since(self) -> str:
+        """The date from which it stands: that of effect, else of publication; empty if it is undated."""
+        return self.in_force or self.date or str(self.year or "")
 
 
 @dataclass(frozen=True, slots=True)

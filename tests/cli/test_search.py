@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from cli.main import app
 from tests.cli.conftest import fixed
+from tests.pages.collection import index_files
 
 
 def run(workspace: Path, *words: object) -> Result:
@@ -40,8 +41,54 @@ def test_as_many_are_shown_as_are_asked_for_and_all_are_counted(small_workspace:
 
 def test_only_the_words_and_a_filter_alone(small_workspace: Path) -> None:
     assert run_json(small_workspace, "Talsperren", "--words-only")["total"] == 1
-    listed = run_json(small_workspace, "", "--sort", "date", "-f", "year=2000-2025")
+    listed = run_json(small_workspace, "", "--sort", "date", "-f", "year=2000-2025", "-f", "dated=only")
     assert [one["file"] for one in listed["passages"]] == ["caldo.md", "flood.md"]
+
+
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        ([], {"new.txt": "2021", "old.txt": "2001", "note.txt": "undated"}),
+        (["as_of=1990"], {"note.txt": "undated"}),
+        (["as_of=2001"], {"old.txt": "2001", "note.txt": "undated"}),
+        (["as_of=2021-05-31"], {"old.txt": "2001", "note.txt": "undated"}),
+        (["as_of=2021-06-01", "dated=only"], {"new.txt": "2021", "old.txt": "2001"}),
+        (["year=2021"], {"new.txt": "2021", "note.txt": "undated"}),
+        (["year=2020-", "dated=only"], {"new.txt": "2021"}),
+        (["year=1950"], {"note.txt": "undated"}),
+        (["dated=only"], {"new.txt": "2021", "old.txt": "2001"}),
+    ],
+)
+def test_a_day_and_a_year_leave_out_what_is_dated_otherwise_and_keep_what_is_undated(
+    dated: Path, filters: list[str], found: dict[str, str]
+) -> None:
+    given = [part for one in filters for part in ("-f", one)]
+    listed = CliRunner().invoke(app, ["list", "-w", str(dated), *given]).stdout.splitlines()[1:]
+    assert {line.split("\t")[2]: line.split("\t")[4].removesuffix("-06-01") for line in listed} == found
+    hits = json.loads(run(dated, "beach fee", "--json", *given).stdout)["hits"]
+    assert {hit["file"]: hit["undated"] for hit in hits} == {file: said == "undated" for file, said in found.items()}
+    printed = run(dated, "beach fee", "--words-only", *given).stdout
+    assert printed.count("undated") == 1 - ("dated=only" in filters)
+    answer = CliRunner().invoke(app, ["ask", "What is the beach fee?", "-w", str(dated), *given]).stdout
+    assert ("undated" in answer) == ("dated=only" not in filters)
+
+
+def test_another_value_of_dated_is_said(dated: Path) -> None:
+    assert "Write dated=only, or leave it out." in run(dated, "fee", "-f", "dated=yes").stderr
+
+
+@pytest.fixture(scope="module")
+def dated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a workspace with rules of two dates and an undated note."""
+    folder = tmp_path_factory.mktemp("dated")
+    for number, (name, date) in enumerate({"old": "2001", "new": "2021-06-01", "note": ""}.items()):
+        text = f"Beach rules {name}\n\nThe beach fee of the {name} rules is {10 + number} euros a year."
+        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+        line = json.dumps({"file": f"{name}.txt", "title": f"Beach rules {name}", "language": "en", "date": date})
+        with (folder / "metadata.jsonl").open("a", encoding="utf-8") as described:
+            described.write(f"{line}\n")
+    index_files(folder / "workspace", folder)
+    return folder / "workspace"
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
@@ -83,3 +130,18 @@ def test_what_cannot_be_done_is_said_with_the_cure(small_workspace: Path, words:
 
 def test_an_empty_collection_says_so(tmp_path: Path) -> None:
     assert "The collection is empty" in run(tmp_path, "plan", "--sort", "date").stdout
+
+
+def test_struck_words_are_listed_on_demand(tmp_path: Path) -> None:
+    page = "<html lang='en'><h1>Dyke by-law</h1><p>Owners shall inspect dykes every <del>five</del> two years.</p></html>"
+    (tmp_path / "by-law.html").write_text(page, encoding="utf-8")
+    workspace = tmp_path / "workspace"
+    assert CliRunner().invoke(app, ["add", str(tmp_path / "by-law.html"), "-w", str(workspace)]).exit_code == 0
+    assert run_json(workspace, "five years", "--words-only")["struck"] == []
+    [struck] = run_json(workspace, "five years", "--struck")["struck"]
+    assert (struck["before"], struck["text"], struck["after"]) == (
+        "Owners shall inspect dykes every",
+        "five",
+        " two years.",
+    )
+    assert "Owners shall inspect dykes every [five] two years." in run(workspace, "five years", "--struck").stdout

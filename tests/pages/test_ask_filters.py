@@ -59,6 +59,25 @@ def test_the_filter_is_in_the_address_and_an_address_sets_the_filter(start: Star
     assert linked.multiselect(key="ask hazard").value == ["Flood"]
 
 
+def test_undated_documents_are_left_out_on_demand_and_called_undated_else(start: Start, collection: Path) -> None:
+    question = "How many levels of alert are there?"
+    app = start(collection, as_of="1850-01-01")
+    assert app.date_input(key="ask as_of").value == date(1850, 1, 1)
+    assert "1 of 3 documents match." in texts(app)
+    assert ":gray-badge[undated]" in texts(ask(app, question))
+
+    app.checkbox(key="ask dated").check().run()
+    assert not app.exception
+    assert app.query_params["dated"] == "only"
+    assert "0 of 3 documents match." in texts(app)
+    assert "2 active" in "".join(one.label for one in app.expander)
+    assert "Dated documents: only" in texts(ask(app, question)).replace("\\", "")
+
+    app.button(key="ask clear").click().run()
+    assert app.checkbox(key="ask dated").value is False
+    assert start(collection, dated="only").checkbox(key="ask dated").value is True
+
+
 def test_what_a_link_asks_for_and_no_document_has_is_said_to_be_left_out(start: Start, collection: Path) -> None:
     said = "No document has what the link asks for, and it was left out:"
     linked = start(collection, hazard="Wildfire", language="en", document="0123abcd")

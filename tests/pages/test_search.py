@@ -253,6 +253,23 @@ def test_the_newest_version_is_searched_or_that_of_a_day_or_all(start: Start, ve
     assert boxes(app)["English (2)"]
 
 
+def test_undated_documents_are_searched_for_any_day_and_year_but_where_dated_ones_alone_are_wanted(
+    start: Start, collection: Path
+) -> None:
+    app = search_page(start(collection), year="1990-2000")
+    assert "1 of 3 documents match" in texts(app)
+    assert ":gray-badge[undated]" in texts(app)
+
+    app.sidebar.checkbox(key="search dated").check().run()
+    assert not app.exception
+    assert address(app)["dated"] == ["only"]
+    assert "No document matches your filters." in texts(app)
+    app.sidebar.checkbox(key="search dated").uncheck().run()
+    assert "dated" not in address(app)
+    app.sidebar.date_input(key="search as of").set_value(date(1990, 1, 1)).run()
+    assert "1 of 3 documents match" in texts(app)
+
+
 def test_counts_where_one_asks_are_of_the_versions_that_answer(start: Start, versioned: Path) -> None:
     app = start(versioned)
     assert app.multiselect(key="ask language").options == ["English (1)"]

@@ -35,6 +35,11 @@ DOCUMENTS = {key: replace(_RECORD, key=key, metadata=metadata) for key, metadata
         (["as_of=2021-05-01"], {2, 5, 6}),
         (["as_of=2021-04-30"], {1, 5, 6}),
         (["as_of=2015-12-31"], {6}),
+        (["as_of=2021"], {2, 5, 6}),
+        (["as_of=1990", "versions=all"], {6}),
+        (["as_of=2019", "dated=only"], {1, 5}),
+        (["year=2022"], {6, 7}),
+        (["year=2000-2022", "dated=only"], {7}),
         (["as_of=2022-06-01"], {2, 5, 6, 7}),
     ],
 )
@@ -46,6 +51,19 @@ def test_of_each_work_one_version_and_one_translation_answers(spoken: list[str],
 def test_a_collection_without_versions_is_not_narrowed() -> None:
     facets = {"language": {"it": frozenset({5})}}
     assert answering_documents({}, facets, {5: DOCUMENTS[5]}) is None
+
+
+def test_a_newer_version_answers_from_the_day_on_which_it_replaces_the_one_before() -> None:
+    made = {
+        1: Metadata("Act", "en", date="2001", work="A", superseded="2010"),
+        2: Metadata("Act", "en", date="2005", in_force="2010-01-01", work="A", superseded="9000-01-01"),
+        3: Metadata("Act", "en", date="2020", work="A"),
+    }
+    documents = {key: replace(_RECORD, key=key, metadata=metadata) for key, metadata in made.items()}
+    for asked, answering in ({"as_of=2006": 1, "as_of=2010-01-01": 2, "as_of=2024": 2, "as_of=9000": 3}).items():
+        assert answering_documents(parse_filters([asked]), facets(made), documents) == {answering}
+    # Its replacement is known, and has not begun.
+    assert answering_documents({}, facets(made), documents) == {2}
 
 
 def test_a_date_that_is_none_is_said() -> None:

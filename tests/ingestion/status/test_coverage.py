@@ -93,7 +93,11 @@ def test_a_cell_of_the_grid_filters_by_what_it_counts() -> None:
     grid = coverage_grid(
         [record(2020, country="Italy"), record(2021, country="Italy"), record(2021)], "country", "year"
     )
-    assert filter_of_cell(grid, 0, "2020-2020") == {"country": ("Italy",), "year": ("2020-2020",)}
+    assert filter_of_cell(grid, 0, "2020-2020") == {
+        "country": ("Italy",),
+        "year": ("2020-2020",),
+        "dated": ("only",),
+    }
     assert filter_of_cell(grid, 0, "all") == {"country": ("Italy",)}
     assert filter_of_cell(grid, 1, "2021-2021") == {}
     few = coverage_grid([record(2020, country="Italy"), record(2021, country="Malta")], "country", "year")

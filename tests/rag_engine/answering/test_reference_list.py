@@ -19,7 +19,7 @@ def test_a_document_is_listed_once_with_all_its_marks_and_pages() -> None:
     found = references_of([ACT, replace(REPORT, licence=""), replace(ACT, n=4, page=4), replace(ACT, page=9)])
     assert [f"{one.marks} {one.text}" for one in found] == [
         "[Source 1][Source 4] Ministry, Flood Act, 2020, pages 3–4, 9, CC BY-NC-ND 4.0 (no commercial use, no changes)",
-        "[Source 2] Report, page 3",
+        "[Source 2] Report, undated, page 3",
     ]
 
 

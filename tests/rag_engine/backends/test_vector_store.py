@@ -17,7 +17,7 @@ from cli.serve.protection import LOOPBACK
 from cli.serve.servers import free_port
 from rag_engine.backends import chroma
 from rag_engine.backends.chroma import connect_chroma, open_chroma
-from rag_engine.filters import FACETS, Filter, allowed_documents, facet_values, facets_of
+from rag_engine.filters import DATED, FACETS, Filter, allowed_documents, facet_values, facets_of, store_filter
 from rag_engine.protocols import ChildFacets, VectorIndex
 from rag_engine.types.document import Metadata
 from tests.rag_engine.memory_stores import MemoryVectorIndex
@@ -41,7 +41,9 @@ DOCUMENTS = dict(
         start=1,
     )
 )
-VALUES = {name: sorted({one for held in DOCUMENTS.values() for one in facets_of(held)[name]}) for name in FACETS}
+VALUES = {
+    name: sorted({one for held in DOCUMENTS.values() for one in facets_of(held)[name]}) for name in (*FACETS, DATED)
+}
 STORED = {
     name: {value: frozenset(key for key, one in DOCUMENTS.items() if value in facets_of(one)[name]) for value in values}
     for name, values in VALUES.items()
@@ -124,7 +126,7 @@ def asked_for(name: str) -> st.SearchStrategy[tuple[str, ...]]:
     return st.lists(written, min_size=1, max_size=3).map(tuple)
 
 
-filters = st.fixed_dictionaries({}, optional={name: asked_for(name) for name in FACETS})
+filters = st.fixed_dictionaries({}, optional={name: asked_for(name) for name in FACETS} | {DATED: st.just(("only",))})
 
 
 @given(filters, st.none() | st.frozensets(st.sampled_from(sorted(DOCUMENTS))))
@@ -135,7 +137,7 @@ def test_a_store_filters_as_the_catalog_does(
     allowed = allowed_documents(wanted, STORED)
     expected = frozenset(DOCUMENTS) if allowed is None else allowed
     expected = expected if documents is None else expected & documents
-    facets = facet_values(wanted, STORED)
+    facets, documents = store_filter(wanted, STORED, allowed if documents is None else expected)
     assert held.filter(facets=facets, documents=documents) == expected
     query = np.ones((2, len(DOCUMENTS)), np.float32)
     for keys, _ in held.search(query, len(DOCUMENTS), facets=facets, documents=documents):

@@ -76,7 +76,9 @@ def test_an_excerpt_tells_key_words_and_the_nearest_sentence_apart(plans: Engine
 
 
 def test_without_words_the_documents_of_a_filter_are_listed_newest_first(plans: Engine) -> None:
-    found = find_passages(plans, PassageQuery(wanted={"year": ("2010-2025",)}))
+    wanted = {"year": ("2010-2025",)}
+    assert files(plans, PassageQuery(wanted=wanted)) == ["caldo.md", "flood.md", "duerre.md"]
+    found = find_passages(plans, PassageQuery(wanted=wanted | {"dated": ("only",)}))
     assert [group.document.file for group in found.documents] == ["caldo.md", "flood.md"]
     first = [passage.hit.start for passage in read_passages(plans, found, found.matches)]
     assert first == [0, 0]

@@ -77,8 +77,8 @@ def test_each_source_has_one_footnote_in_the_order_of_its_first_mark() -> None:
     content = written(export_answer(turn(ANSWER)))
     assert marks(content) == ["1", "2"]
     assert footnotes(content) == {
-        "1": "Flood Act, page 3 (act.pdf). “six years”",
-        "2": "Flood Order, page 3 (order.pdf). “each spring”",
+        "1": "Flood Act, undated, page 3 (act.pdf). “six years”",
+        "2": "Flood Order, undated, page 3 (order.pdf). “each spring”",
     }
 
 
@@ -137,7 +137,7 @@ def test_a_quote_of_a_notebook_is_quoted_with_its_note_and_its_tags() -> None:
         ("Normal", "with Spain."),
         ("Normal", "No longer in the collection: Flood Order"),
     ]
-    assert footnotes(content) == {"1": "Flood Order, page 3 (order.pdf)."}
+    assert footnotes(content) == {"1": "Flood Order, undated, page 3 (order.pdf)."}
 
 
 def test_a_title_that_runs_from_right_to_left_is_set_so() -> None:

@@ -60,10 +60,10 @@ def test_each_answer_has_footnotes_of_its_own() -> None:
     assert exported(replied(PLAIN), replied(PLAIN, "And in Spain?", "How long in Spain?")) == (
         "# How long?\n\n"
         "## How long?\n\n*2026-11-24 10:00 UTC · Quotations only*\n\nSix years [^1-1].\n\n"
-        "[^1-1]: Flood Act, page 3 (act.pdf). “six years”\n\n"
+        "[^1-1]: Flood Act, undated, page 3 (act.pdf). “six years”\n\n"
         "## And in Spain?\n\n*2026-11-24 10:00 UTC · Asked as: How long in Spain? · Quotations only*\n\n"
         "Six years [^2-1].\n\n"
-        "[^2-1]: Flood Act, page 3 (act.pdf). “six years”\n"
+        "[^2-1]: Flood Act, undated, page 3 (act.pdf). “six years”\n"
     )
 
 
@@ -86,7 +86,7 @@ def test_sentences_to_check_are_exported_with_their_reasons() -> None:
 
 def test_quotes_of_one_source_share_a_footnote() -> None:
     reply = replace(PLAIN, citations=(CITATION, replace(CITATION, page=5, quote="each spring")))
-    assert "[^1-1]: Flood Act, pages 3, 5 (act.pdf). “six years” “each spring”\n" in exported(replied(reply))
+    assert "[^1-1]: Flood Act, undated, pages 3, 5 (act.pdf). “six years” “each spring”\n" in exported(replied(reply))
 
 
 def test_a_mark_without_a_citation_stays_a_mark() -> None:
@@ -110,7 +110,7 @@ def test_a_quote_of_a_notebook_has_its_reference_its_note_and_its_tags() -> None
     text = to_markdown(export_notebook(Notebook("1" * 32, "Plans"), [entry], {CITATION.document_id}))
     assert text == (
         "# Plans\n\n## How long?\n\n*2026-11-24 10:00 UTC · Tags: floods, terms*\n\n> “six years” [^1-1]\n\n"
-        "Compare\nwith Spain.\n\n[^1-1]: Flood Act, page 3 (act.pdf).\n"
+        "Compare\nwith Spain.\n\n[^1-1]: Flood Act, undated, page 3 (act.pdf).\n"
     )
 
 
