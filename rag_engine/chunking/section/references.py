@@ -111,8 +111,12 @@ def named_sections(question: str, language: str) -> list[Reference]:
     ['section 302']
     """
     found: dict[tuple[int, str], Reference] = {}
-    for code in dict.fromkeys((language, *READ_LANGUAGES, *_other_languages(question))):
+    always = dict.fromkeys((language, *READ_LANGUAGES))
+    for code in dict.fromkeys((*always, *_other_languages(question))):
         for reference in find_references(question, code):
+            # A word for a level of some language is any word of another: the Norwegian "Del".
+            if code not in always and reference.label.partition(" ")[0] not in rules_of(code).units:
+                continue
             clear = all(reference.end <= other.start or other.end <= reference.start for other in found.values())
             if clear or any(other.start == reference.start and other.end >= reference.end for other in found.values()):
                 found.setdefault((reference.start, reference.label), reference)

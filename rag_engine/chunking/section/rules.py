@@ -52,6 +52,7 @@ _EMPTY: dict[str, Any] = {
 class Rules:
     """The patterns of one language; each noun is a key of `kinds`, in lower case and without its stop.
 
+    `units` are the kinds of its units.
     `unit`, `level`, `annex` and `decision` match a heading's label at the start of a line, with the groups noun and
     number, or turned and before for a noun behind its number. `number` is the pattern of a number in a reference.
     `turned` matches references whose noun is behind, `before` an act in front of a reference. `level_ranks` counts from
@@ -59,6 +60,7 @@ class Rules:
     """
 
     kinds: dict[str, str]
+    units: frozenset[str]
     unit: re.Pattern[str]
     level: re.Pattern[str]
     annex: re.Pattern[str]
@@ -162,6 +164,7 @@ def _rules(table: dict[str, Any]) -> Rules:
     spaced = bare.replace(r"\s+(?P<number>", r"(?:\s+|(?<=[§.]))(?P<number>", 1)
     return Rules(
         kinds=_kinds(table),
+        units=frozenset(row[0] for row in table["units"]),
         unit=re.compile(rf"(?P<noun>{_printed(table['units'])})(?:{spaced})|{_turned(table['units'])}"),
         level=re.compile(
             rf"(?P<ordinal>{ordinal})\s+(?P<noun>{level})(?!\w)|(?P<noun_>{level})\s+(?P<number>{NUMBER}|{ordinal})"
