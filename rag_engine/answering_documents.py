@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import overload
 
 from rag_engine.filters import FACETS, VERSIONS, Facets, Filter, allowed_documents, as_of_date, without
+from rag_engine.text.identifiers import Identifier, read_identifier, work_place
 from rag_engine.types.document import UNDATED, DocumentRecord, Metadata
 
 
@@ -81,6 +82,30 @@ def answering_documents(
     has is an error, unless `strict` is off.
     """
     return _answering(wanted, allowed_documents(wanted, facets, strict=strict), facets, documents)
+
+
+def identified_documents(identifier: Identifier, documents: Mapping[int, DocumentRecord]) -> frozenset[int]:
+    """Return the documents that an identifier names: those that state it, else the versions of its work."""
+    stated = {
+        key: [one for one in map(read_identifier, record.metadata.identifiers) if one]
+        for key, record in documents.items()
+        if record.metadata.identifiers
+    }
+    exact = identifier.value.casefold()
+    found = {key for key, own in stated.items() if any(one.value.casefold() == exact for one in own)}
+    named = work_place([identifier.value])
+    return frozenset(found) or frozenset(
+        key for key in stated if work_place(documents[key].metadata.identifiers).is_version_with(named)
+    )
+
+
+def narrowed(
+    question: str, allowed: frozenset[int] | None, documents: Mapping[int, DocumentRecord]
+) -> frozenset[int] | None:
+    """Return the allowed documents, of a question that is only an identifier those that it names; None allows all."""
+    identifier = read_identifier(question)
+    named = identified_documents(identifier, documents) if identifier else frozenset()
+    return (named if allowed is None else named & allowed) or allowed
 
 
 @overload

@@ -116,5 +116,7 @@ def test_the_head_of_a_document_states_its_own_identifiers_and_cites_others() ->
 
 
 def test_identifiers_are_found_in_a_question() -> None:
-    found = find_identifiers("How do A / RES / 70 / 1 and Article 5 of 32016R0679 differ?")
-    assert [one.identifier.value for one in found] == ["A/RES/70/1", "32016R0679"]
+    found = find_identifiers("How do A / RES / 70 / 1, urn:nir:stato:legge:1941-04-22;633 and 32016R0679 differ?")
+    assert [one.identifier.value for one in found] == [
+        "A/RES/70/1", "urn:nir:stato:legge:1941-04-22;633", "32016R0679",
+    ]  # fmt: skip
