@@ -18,7 +18,9 @@ from ingestion import workspace as folders
 from ingestion.config import read_ingestion_config
 from ingestion.deduplication.find_duplicates import name_copied
 from ingestion.deduplication.signatures import ComparedSource
+from ingestion.deduplication.works import join_versions
 from ingestion.extraction.extract import EXTRACTION_VERSION
+from ingestion.extraction.identifiers import identifiers_of
 from ingestion.extraction.text_cache import cleaned_reading, languages_of_parts
 from ingestion.file_names import check_size, file_hash
 from ingestion.file_reading import FileReading
@@ -31,7 +33,7 @@ from ingestion.phases.definition import attempt, said_of
 from ingestion.phases.indexing import former_of, index_file, keep_original
 from ingestion.pipeline.run import pass_phases
 from ingestion.records.refused_files import WorkerStops
-from ingestion.records.source_record import ADDED, SourceRecord, described_metadata, document_code
+from ingestion.records.source_record import ADDED, FROM_LIST, SourceRecord, described_metadata, document_code
 from ingestion.records.source_store import SourceStore, now
 from ingestion.tools import Tools, open_reader, open_tools
 from ingestion.types.description import Description
@@ -144,6 +146,9 @@ def add_paths(
             indexer.flush()
             metadata = former_version(replaces, now()[:10]).metadata
             indexer.redescribe(replaces, metadata, f"superseded {replaces.sha256}")
+        if any(result.status == "indexed" for result in results):
+            indexer.flush()
+            _join_works(engine, indexer)
         indexer.finish()
     progress(_progress(results, sizes, ""))
     return results
@@ -360,6 +365,14 @@ class _Lane:
         return kept, file_hash(kept)
 
 
+def _join_works(engine: Engine, indexer: Indexer) -> None:
+    """Join the versions of each work among added files; of the list the comparison of its sources does."""
+    known = {record.key: (record, print_) for record, print_ in engine.catalog.fingerprints()}
+    added = [record for record, _ in known.values() if not record.source.startswith(FROM_LIST)]
+    for record, metadata in list(join_versions(added)):
+        indexer.redescribe(record, metadata, known[record.key][1])
+
+
 def _index(read: _Read, indexer: Indexer, lane: _Lane, replaces: DocumentRecord | None) -> FileOutcome:
     # Again, because a file before this one in the same run may have had the same content.
     document, path = read.document, _shown(read.path)
@@ -415,9 +428,12 @@ def _among_versions(
 
 def _describe(reading: FileReading, given: Mapping[str, Any], path: Path) -> tuple[Metadata, Description]:
     """Return the description of a file: the given values, and values found by rules for the others."""
-    language = given.get("language") or identify_language(reading.extracted.text)
-    metadata, found = describe(given, reading.extracted, language, file=path.name, declared=reading.properties)
-    return replace(metadata, other_languages=languages_of_parts(reading.extracted, language)), found
+    extracted = reading.extracted
+    language = given.get("language") or identify_language(extracted.text)
+    metadata, found = describe(given, extracted, language, file=path.name, declared=reading.properties)
+    others, identifiers = languages_of_parts(extracted, language), identifiers_of(extracted, reading.properties)
+    identifiers = metadata.identifiers or identifiers
+    return replace(metadata, other_languages=others, identifiers=identifiers), found
 
 
 def _not_done(extracted: ExtractedText, language: str) -> Message:

@@ -118,7 +118,8 @@ class FileProperties:
 
     `date` is the day of publication, an ISO date or its prefix. `created` is the day on which the file was made, which
     may be any later day for a copy or an excerpt. `margins` are the recurrent lines at the head or foot of its first
-    pages. Extraction leaves them out of the text, and journals print their date there.
+    pages. Extraction leaves them out of the text, and journals print their date there. `identifiers` are the official
+    ones of the document, such as its CELEX number.
     """
 
     title: str = ""
@@ -130,6 +131,7 @@ class FileProperties:
     description: str = ""
     created: str = ""
     margins: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

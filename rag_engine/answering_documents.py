@@ -17,6 +17,7 @@ from rag_engine.filters import (
     undated_documents,
     without,
 )
+from rag_engine.text.identifiers import Identifier, read_identifier, work_place
 from rag_engine.types.document import UNDATED, DocumentRecord, Metadata
 
 # After any date.
@@ -105,6 +106,30 @@ def listed_documents(wanted: Filter, facets: Facets, documents: Mapping[int, Doc
     """
     allowed = allowed_documents(wanted, facets)
     return _in_force(wanted, allowed, facets, documents) if as_of_date(wanted) else allowed
+
+
+def identified_documents(identifier: Identifier, documents: Mapping[int, DocumentRecord]) -> frozenset[int]:
+    """Return the documents that an identifier names: those that state it, else the versions of its work."""
+    stated = {
+        key: [one for one in map(read_identifier, record.metadata.identifiers) if one]
+        for key, record in documents.items()
+        if record.metadata.identifiers
+    }
+    exact = identifier.value.casefold()
+    found = {key for key, own in stated.items() if any(one.value.casefold() == exact for one in own)}
+    named = work_place([identifier.value])
+    return frozenset(found) or frozenset(
+        key for key in stated if work_place(documents[key].metadata.identifiers).is_version_with(named)
+    )
+
+
+def narrowed(
+    question: str, allowed: frozenset[int] | None, documents: Mapping[int, DocumentRecord]
+) -> frozenset[int] | None:
+    """Return the allowed documents, of a question that is only an identifier those that it names; None allows all."""
+    identifier = read_identifier(question)
+    named = identified_documents(identifier, documents) if identifier else frozenset()
+    return (named if allowed is None else named & allowed) or allowed
 
 
 @overload

@@ -23,7 +23,7 @@ from rag_engine.answering.generation import answer
 from rag_engine.answering.structured.answer import structured_answer
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.answering.support import LabelJudge, SupportModels
-from rag_engine.answering_documents import answering_documents
+from rag_engine.answering_documents import answering_documents, narrowed
 from rag_engine.backends.identify_language import identify_language
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.calibration import languages_of
@@ -171,10 +171,12 @@ class Engine:
             empty = Message("The collection is empty: add documents first.")
             return Evidence(plan, (), (), (*plan.warnings, empty), {}, ground="none")
         view = self.collection.view()
-        allowed = answering_documents(wanted or {}, view.snapshot.facets, view.snapshot.documents)
+        documents = view.snapshot.documents
+        allowed = answering_documents(wanted or {}, view.snapshot.facets, documents)
+        allowed = narrowed(plan.question, allowed, documents)
         settings = retrieval or self.config.retrieval
         evidence = self._judged(retrieve(plan, allowed, view, self.retrievers(), settings, wanted))
-        warnings = (*evidence.warnings, *_otherwise_cut(settings.profile, view.snapshot.documents.values()))
+        warnings = (*evidence.warnings, *_otherwise_cut(settings.profile, documents.values()))
         return replace(evidence, warnings=warnings)
 
     def _judged(self, evidence: Evidence) -> Evidence:

@@ -14,7 +14,14 @@ from datasketch import MinHash, MinHashLSH
 from numpy.typing import NDArray
 
 from ingestion.config import DeduplicationConfig
-from ingestion.deduplication.pairs import LEAST_LIKENESS, Member, Pairs, ReadText, member_of
+from ingestion.deduplication.pairs import (
+    LEAST_LIKENESS,
+    Member,
+    Pairs,
+    ReadText,
+    are_identified_versions,
+    member_of,
+)
 from ingestion.deduplication.signatures import SAMPLES, TEXT_HASHES, ComparedSource, hashes, jaccard
 from ingestion.deduplication.versions import order_versions
 from ingestion.types.outcome import Outcome
@@ -86,6 +93,7 @@ def relate(
     members = _drop_equal(members, "same_address", lambda source: [normal_url(source.url)], duplicates)
     members, pairs = _drop_alike(members, judge, duplicates)
     members, versions = _drop_same_works(members, pairs, judge, duplicates)
+    versions += _identified(members)
     series = _series(versions, judge)
     newer = {code: (one[place + 1 :], one[-1]) for one in series for place, code in enumerate(one[:-1])}
     newest = [one.candidate for one in members if one.code not in newer]
@@ -200,6 +208,16 @@ def _drop_same_works(
     )
 
 
+def _identified(members: Sequence[Member]) -> Iterator[tuple[Member, Member]]:
+    """Yield the pairs of members that their identifiers alone make versions of one work."""
+    of_work: dict[str, list[Member]] = {}
+    for member in members:
+        for key in member.place.works:
+            of_work.setdefault(key, []).append(member)
+    for some in of_work.values():
+        yield from (pair for pair in combinations(some, 2) if are_identified_versions(*pair))
+
+
 def _series(pairs: Iterable[tuple[Member, Member]], judge: Pairs) -> list[list[str]]:
     """Return versions of each work as codes, the oldest first."""
     joined: dict[str, dict[str, Member]] = {}
@@ -302,6 +320,7 @@ def find_twins(
     for how, source, other in ((how, *pair) for how, key in keys.items() for pair in _sharing(ordered, key)):
         # Two texts without numbers may cite one symbol and say different things of it.
         known = how == "address" or _has_numbers(source, other) or (source.code, other.code) in aligned
+        known = known and source.place.corrects == other.place.corrects
         if known and _ratio(source, other) >= _LEAST_LENGTH_RATIO and _numbers_allow(source, other, numbers):
             twins.setdefault((source.code, other.code), Twin(source.code, other.code, how, 1.0))
     for pair, twin in aligned.items():

@@ -17,6 +17,7 @@ from rapidfuzz.distance import Indel
 from ingestion.config import DeduplicationConfig
 from ingestion.deduplication.signatures import ComparedSource, hashes
 from ingestion.deduplication.versions import Version, is_periodical, version_of
+from rag_engine.text.identifiers import WorkPlace
 
 # Code of a source to its text.
 ReadText = Callable[[str], str]
@@ -56,6 +57,7 @@ class Member:
     version: Version
     hashes: NDArray[np.uint32]
     numbering: frozenset[str]
+    place: WorkPlace
 
     @property
     def code(self) -> str:
@@ -72,7 +74,20 @@ def member_of(candidate: ComparedSource) -> Member:
     version = version_of(title, candidate.file_name, candidate.url)
     words = version.work_title.split()
     numbering = frozenset(word for word in words if word not in _SMALL_WORDS and _NUMBERING.fullmatch(word))
-    return Member(candidate, version, hashes(candidate.signature), numbering)
+    return Member(candidate, version, hashes(candidate.signature), numbering, candidate.place)
+
+
+def are_identified_versions(member: Member, other: Member) -> bool:
+    """Return whether the identifiers of two texts of one language name different versions of one work."""
+    mine, others = member.place, other.place
+    same_version = (mine.date, mine.revision) == (others.date, others.revision)
+    same_language = member.candidate.language == other.candidate.language
+    return same_language and not same_version and mine.is_version_with(others)
+
+
+def _corrects(member: Member, other: Member) -> bool:
+    """Return whether one of two texts is a corrigendum and the other is none."""
+    return member.place.corrects != other.place.corrects
 
 
 class Pairs:
@@ -95,13 +110,13 @@ class Pairs:
         each say something that the other does not.
         """
         least = self._config.text_similarity if member.numbering == other.numbering else 1.0
-        if similarity < least or self.are_versions(member, other, similarity):
+        if similarity < least or _corrects(member, other) or self.are_versions(member, other, similarity):
             return False
         return not self._differences(member, other).contradict
 
     def are_one_work(self, member: Member, other: Member, similarity: float) -> float:
         """Return similarity 0..1 of titles where one text is the other reformatted or in part, else 0."""
-        if similarity < SAME_WORK or _years_apart(member, other):
+        if similarity < SAME_WORK or _years_apart(member, other) or _corrects(member, other):
             return 0.0
         alike = _title_similarity(member, other, self._config.title_similarity)
         return 0.0 if not alike or self._differences(member, other).contradict else alike
@@ -110,8 +125,11 @@ class Pairs:
         """Return whether two texts are versions of one work.
 
         A marker (draft, rev. 2, consolidated) needs little similarity of the texts, for it names the version itself.
-        Years in titles need more. Dates alone need most of the text, and so does an amended law.
+        Years in titles need more. Dates alone need most of the text, and so does an amended law. An identifier of the
+        work with another day or revision needs nothing else; a corrigendum is no version.
         """
+        if _corrects(member, other) or are_identified_versions(member, other):
+            return not _corrects(member, other)
         if _title_similarity(member, other, max(self._config.title_similarity, 0.9)) == 0:
             return False
         marked = member.version.marked or other.version.marked

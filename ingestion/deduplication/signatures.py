@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from ingestion.deduplication.versions import consolidation_date
 from ingestion.types.source import Extraction, ListedSource
 from ingestion.web.urls import registered_name
+from rag_engine.text.identifiers import WorkPlace, work_place
 from rag_engine.types.document import ExtractedText
 
 # Counted up whenever a signature of the same text becomes another one: stored candidates are then made anew.
-SIGNATURE_VERSION = 4
+SIGNATURE_VERSION = 5
 
 TEXT_HASHES = 128
 NUMBER_HASHES = 64
@@ -69,6 +70,7 @@ class ComparedSource:
     - `characters`: the number of characters of the analyst's text
     - `as_of`: the date of consolidation that a consolidated text states
     - `names_host`: how often the text names the site that it comes from
+    - `identifiers`: the official identifiers of the document, a line each
     """
 
     code: str
@@ -90,6 +92,12 @@ class ComparedSource:
     as_of: str = ""
     names_host: int = 0
     from_portal: bool = False
+    identifiers: str = ""
+
+    @property
+    def place(self) -> WorkPlace:
+        """Its works by its identifiers, and its place among their versions."""
+        return work_place(self.identifiers.splitlines())
 
 
 def candidate_of(
@@ -129,9 +137,11 @@ def candidate_of(
         symbols=" ".join(_symbols(f"{title}\n{extracted.text[:_HEAD]}")),
         length=len(text) + (_LETTERS_OF_A_HAN - 1) * sum(1 for _ in _HAN.finditer(text)),
         samples=_samples(text),
-        as_of=consolidation_date(extracted.text[:_HEAD], (url or source.url, file_name)),
+        as_of=work_place(extraction.identifiers).date
+        or consolidation_date(extracted.text[:_HEAD], (url or source.url, file_name)),
         names_host=_mentions(extracted.text, registered_name(url or source.url)),
         from_portal=bool(source.parent),
+        identifiers="\n".join(extraction.identifiers),
     )
 
 

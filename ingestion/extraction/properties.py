@@ -18,17 +18,19 @@ from ingestion.extraction.assemble import one_line
 from ingestion.extraction.date_patterns import declared_date, month_leads
 from ingestion.extraction.file_type import detect
 from ingestion.extraction.formats.epub import OPF, package_name
+from ingestion.extraction.formats.law.identifiers import law_identifiers
 from ingestion.extraction.formats.law.schemes import scheme_of
 from ingestion.extraction.formats.mail.mime import read_web_archive
 from ingestion.extraction.formats.mail.read import MAIL_READERS
 from ingestion.extraction.formats.zip_container import Element, Package, open_package, parse_xml, safe_parser
+from ingestion.extraction.identifiers import named_in
 from ingestion.file_reading import ExtractionLimits, FileProperties
 from ingestion.types.outcome import Refusal
 from ingestion.web.html import parse
 
 _LONGEST_NAME = 500
 _LONGEST = {"description": 2_000, "language": 35}
-_SEVERAL = ("authors", "keywords", "margins")
+_SEVERAL = ("authors", "keywords", "margins", "identifiers")
 _MOST_NAMES = 30
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _TERMS = "{http://purl.org/dc/terms/}"
@@ -56,6 +58,7 @@ _META: dict[str, tuple[str, ...]] = {
         "dc.date", "dcterms.date", "date", "pubdate", "publication_date", "dcterms.created", "dc.date.created",
     ),
     "keywords": ("dc.subject", "dcterms.subject", "keywords", "article:tag"),
+    "identifiers": ("wt.z_docid", "dc.identifier", "dcterms.identifier", "eli:id_local", "citation_celex"),
     "description": ("dc.description", "dcterms.description", "description", "og:description"),
 }  # fmt: skip
 _WORK_TYPES = (
@@ -263,6 +266,7 @@ def _law(path: Path, head: bytes) -> FileProperties | None:
         publisher=[scheme.stated(root, "publisher")],
         language=[scheme.language(root)],
         date=[declared_date(scheme.stated(root, "published"))],
+        identifiers=law_identifiers(scheme, root),
     )
 
 
@@ -300,7 +304,16 @@ def _page(raw: bytes) -> FileProperties:
         keywords=_split([*declared_values["keywords"], *_values(items, "keywords")]),
         description=[*declared_values["description"], *_values(items, "description", of=_WORKS)],
         created=map(dated, _values(items, "dateModified") + metas.get("article:modified_time", [])),
+        identifiers=named_in(
+            [*declared_values["identifiers"], *_described_law(root), *_values(items, "legislationIdentifier")]
+        ),
     )
+
+
+def _described_law(root: Element) -> list[str]:
+    """Return the address of the law that a page says it holds, in the vocabulary of ELI."""
+    laws = (element for element in root.iter() if "eli:LegalResource" in (element.get("typeof") or "").split())
+    return [next((law.get("about") or law.get("resource") or "" for law in laws), "")]
 
 
 def _marked_up(root: Element, name: str) -> list[str]:

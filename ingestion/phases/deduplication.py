@@ -22,7 +22,7 @@ from ingestion.types.run import Progress
 from rag_engine.errors import SextantError
 
 # Raised when the comparison gives something else for the same documents.
-_VERSION = "2"
+_VERSION = "3"
 # Names under which the store caches what a document is compared by, and what the last comparison was made of.
 _CANDIDATE, _COMPARED, _ALL = "candidate", "compared", "*"
 
@@ -110,6 +110,7 @@ def _made_of(record: SourceRecord) -> str:
     assert download is not None, "the comparison follows acquisition"
     score = record.quality.score if record.quality else 0.0
     facts = [extraction.text_hash, extraction.title, extraction.language, score, download.sha256, download.urls[-1:]]
+    facts.append(list(extraction.identifiers))
     return json.dumps([SIGNATURE_VERSION, *facts, record.source.title, record.source.parent])
 
 

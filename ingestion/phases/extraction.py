@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 
+from ingestion.extraction.identifiers import identifiers_of
 from ingestion.extraction.text_cache import languages_of_parts
 from ingestion.licence.check import decide
 from ingestion.licence.reading import document_statements
@@ -35,7 +36,7 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
     path = file_of(tools.workspace, record.download) if record.download else None
     if path is None:
         return Outcome("failed", "file_missing", Message("The file is gone from the workspace. Run acquisition again."))
-    reading = tools.read(record)
+    reading, urls = tools.read(record), record.download.urls if record.download else ()
     text = reading.extracted.text
     evidence = Extraction(
         text_hash=hashlib.sha256(reading.cleaned.encode()).hexdigest(),
@@ -48,6 +49,7 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
         title=reading.extracted.title,
         language=reading.language,
         other_languages=languages_of_parts(reading.extracted, reading.language),
+        identifiers=identifiers_of(reading.extracted, reading.properties, urls),
         size=path.stat().st_size,
         warnings=reading.extracted.warnings,
     )

@@ -186,6 +186,7 @@ class SourceRecord:
             year=int(date[:4]) if date[:4].isdecimal() else year,
             quality_score=self.quality.score if self.quality else None,
             other_languages=extraction.other_languages if extraction else (),
+            identifiers=extraction.identifiers if extraction else (),
         )
 
 

@@ -136,6 +136,7 @@ class Extraction:
     warnings: tuple[Message, ...] = ()
     licence_marks: tuple[LicenceMark, ...] = ()
     other_languages: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

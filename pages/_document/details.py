@@ -68,6 +68,7 @@ def draw_details(document: DocumentRecord) -> None:
     facts = {
         _("Source"): document.metadata.source_url,
         _("File"): document.file,
+        _("Identifiers"): ", ".join(document.metadata.identifiers),
         _("Length"): _length(document),
         _("ID"): document.document_id,
     }

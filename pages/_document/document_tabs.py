@@ -198,6 +198,9 @@ def draw_versions(document: DocumentRecord) -> None:
         draw_places(listed, _("Versions and translations"), f"document versions {document.key}")
     else:
         st.caption(_("No other version or translation is in the collection."))
+    if work.corrections:
+        corrections = [_listed(one, known_date(one.metadata.date)) for one in work.corrections]
+        draw_places(corrections, _("Corrections"), f"document corrections {document.key}")
     if not others:
         return
     other = st.selectbox(

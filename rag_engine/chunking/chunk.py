@@ -100,7 +100,7 @@ def _short_act(text: str, language: str, title: str, blocks: Sequence[Block], co
         return None
     parents = section_chunks(text, language, title=title, blocks=blocks, config=config.sizes)
     # Headings with a number alone are the plan of a short text and no law.
-    if any(parent.section[:1].isdigit() for parent in parents):
+    if any(re.fullmatch(r"[\d.]+", parent.section) for parent in parents):
         return None
     return Chunked(parents, "section", f"{count} numbered sections with {share:.0%} of the text.")
 

@@ -9,7 +9,7 @@ from heapq import nsmallest
 
 import numpy as np
 
-from rag_engine.answering_documents import answering_documents
+from rag_engine.answering_documents import answering_documents, narrowed
 from rag_engine.calibration import languages_of
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
@@ -105,6 +105,7 @@ def find_passages(engine: Engine, query: PassageQuery) -> FoundPassages:
     started = time.perf_counter()
     snapshot = engine.collection.snapshot()
     allowed = answering_documents(query.wanted, snapshot.facets, snapshot.documents, strict=False)
+    allowed = narrowed(query.words, allowed, snapshot.documents)
     count = len(snapshot.documents if allowed is None else allowed)
     if not count or engine.collection.manifest() is None:
         return FoundPassages(query, (), count, len(snapshot.documents))

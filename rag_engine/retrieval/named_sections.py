@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from rag_engine.answering_documents import identified_documents
 from rag_engine.chunking.section.references import Reference, named_sections
 from rag_engine.chunking.section.rules import normal_label, number_key, rules_of
 from rag_engine.retrieval.act_mentions import ActMention, find_acts, names_any_act
 from rag_engine.storage.catalog import ParentRecord
 from rag_engine.storage.section_index import Act, SectionPlace
 from rag_engine.storage.snapshot import CollectionView
+from rag_engine.text.identifiers import PlacedIdentifier, find_identifiers
 from rag_engine.text.languages import READ_LANGUAGES
 from rag_engine.types.evidence import AbsentSection, QueryPlan
 
@@ -34,13 +36,15 @@ _JOINED = 15
 class NamedSections:
     """The acts and sections of the collection that a question names.
 
-    `places` are the places of the named sections, in the question's order. `acts` are the names of acts. `labels` are
-    labels of sections without a known act. `absent` are the sections that a named act does not have.
+    `places` are the places of the named sections, in the question's order. `acts` are the names of acts, `documents`
+    the documents named by an identifier. `labels` are labels of sections without a known act. `absent` are the sections
+    that a named act does not have.
     """
 
     places: tuple[SectionPlace, ...] = ()
     acts: frozenset[str] = frozenset()
     labels: frozenset[str] = frozenset()
+    documents: frozenset[int] = frozenset()
     absent: tuple[AbsentSection, ...] = ()
 
     def bonus(self, parent: ParentRecord, title: str) -> float:
@@ -51,6 +55,8 @@ class NamedSections:
         """
         if any(place.parent_key == parent.key for place in self.places):
             return SECTION_BONUS
+        if parent.document_key in self.documents:
+            return ACT_BONUS
         if self.acts:
             return ACT_BONUS if parent.act in self.acts or (not parent.act and title in self.acts) else 0.0
         return SECTION_BONUS if normal_label(parent.section) in self.labels else 0.0
@@ -65,6 +71,8 @@ def find_named(plan: QueryPlan, view: CollectionView, allowed: Collection[int] |
     question = plan.question
     references = named_sections(question, plan.language)
     mentions = find_acts(question, view.acts, [(one.start, one.end) for one in references])
+    identified = dict(_identified(question, view))
+    mentions = _with_identified(mentions, identified, view.acts)
     places: dict[SectionPlace, None] = {}
     absent: list[AbsentSection] = []
     unplaced: set[str] = set()
@@ -84,7 +92,30 @@ def find_named(plan: QueryPlan, view: CollectionView, allowed: Collection[int] |
         elif not meant:
             unplaced.add(reference.label)
     named = frozenset(act.name for mention in mentions for act in mention.acts)
-    return NamedSections(tuple(places)[:_MOST_PLACES], named, frozenset(unplaced), tuple(dict.fromkeys(absent)))
+    documents = frozenset().union(*identified.values())
+    return NamedSections(
+        tuple(places)[:_MOST_PLACES], named, frozenset(unplaced), documents, tuple(dict.fromkeys(absent))
+    )
+
+
+def _identified(question: str, view: CollectionView) -> Iterator[tuple[PlacedIdentifier, frozenset[int]]]:
+    """Yield the identifiers in a question that name documents of the collection, with these."""
+    for placed in find_identifiers(question):
+        if documents := identified_documents(placed.identifier, view.snapshot.documents):
+            yield placed, documents
+
+
+def _with_identified(
+    mentions: Sequence[ActMention], identified: Mapping[PlacedIdentifier, frozenset[int]], acts: Sequence[Act]
+) -> list[ActMention]:
+    """Return the mentions of acts with those by an identifier, which count before a number within it."""
+    found = [
+        ActMention(placed.start, placed.end, named)
+        for placed, documents in identified.items()
+        if (named := tuple(act for act in acts if act.documents & documents))
+    ]
+    others = [one for one in mentions if all(one.end <= it.start or it.end <= one.start for it in identified)]
+    return sorted([*others, *found], key=lambda one: one.start)
 
 
 def _meant(

@@ -225,8 +225,8 @@ def _cascaded(
 def _gained(named: NamedSections, records: Iterable[ChildRecord], view: CollectionView) -> Iterator[tuple[int, float]]:
     """Yield the keys of the children of named sections and acts, with their gains."""
     for record in records:
-        # Only a passage within a section can be named by it.
-        if record.parent.section:
+        # Only a passage within a section can be named by it, and any by an identifier of its document.
+        if record.parent.section or record.document_key in named.documents:
             title = view.snapshot.documents[record.document_key].metadata.title
             bonus = named.bonus(record.parent, title)
             if bonus:

@@ -35,6 +35,7 @@ from rag_engine.storage.schema import (
     vectors,
 )
 from rag_engine.text.control_characters import without_direction_marks
+from rag_engine.text.identifiers import read_identifier
 from rag_engine.types.document import Block, BlockKind, Box, DocumentRecord, ExtractedText, Line, Metadata, StruckText
 from rag_engine.workspace import catalog_file, files, is_writable, make_folder, records_file
 
@@ -124,11 +125,20 @@ _RECORD = [documents.c[name] for name in DocumentRecord.__dataclass_fields__ if 
 # In the order of the records' fields; headings come last, for they are decoded.
 _PARENT = [parents.c[name] for name in (*_PLACE, "text", "act", "section", "depth", "headings")]
 _CHILD = [children.c[name] for name in (*_PLACE, "clause")]
+
+
+def _is_identified(document: DocumentRecord, name: str) -> bool:
+    """Return whether a name is an official identifier that a document states, in any spacing."""
+    named = read_identifier(name)
+    return named is not None and named.value in document.metadata.identifiers
+
+
 # How documents are named, the strongest names first.
 _NAMES: tuple[Callable[[DocumentRecord, str], bool], ...] = (
     lambda document, name: document.source == name,
     lambda document, name: document.document_id == name.lower(),
     lambda document, name: name in (document.file, document.metadata.title),
+    _is_identified,
     lambda document, name: len(name) >= 4 and document.document_id.startswith(name.lower()),
 )
 _CHILD_WITH_PARENT = sql.select(*_CHILD, *_PARENT).join(parents, parents.c.key == children.c.parent_key)

@@ -44,6 +44,11 @@ class Act:
     opening: str
     sections: Mapping[str, tuple[SectionPlace, ...]]
 
+    @property
+    def documents(self) -> frozenset[int]:
+        """The keys of the documents that hold its sections."""
+        return frozenset(place.document_key for places in self.sections.values() for place in places)
+
     def places(self, label: str, allowed: Collection[int] | None) -> list[SectionPlace]:
         """Return the places of a section in the allowed documents (None allows all)."""
         return [place for place in self.sections.get(label, ()) if allowed is None or place.document_key in allowed]

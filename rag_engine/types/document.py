@@ -96,6 +96,7 @@ class Metadata:
       for the newest
     - `translation_of`: the code of the translation that answers in its place
     - `quality_score`: ingestion's, from 0 to 100; None for a file that was added by itself
+    - `identifiers`: official ones, such as CELEX numbers and document symbols
     """
 
     title: str
@@ -120,6 +121,7 @@ class Metadata:
     translation_of: str = ""
     quality_score: float | None = None
     other_languages: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
     in_force: str = ""
 
     @property

@@ -11,6 +11,7 @@ from typing import Literal
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
 
+from rag_engine.text.identifiers import work_place
 from rag_engine.text.sentences import Span
 from rag_engine.types.document import UNDATED, DocumentRecord
 from rag_engine.viewer.outline import OutlineEntry, heading_at
@@ -195,22 +196,35 @@ def _joined(runs: Sequence[tuple[int, int, int, int]]) -> list[tuple[int, int, i
 class SameWork:
     """The versions of a document in its language, the oldest first, and its translations.
 
-    The document is among its versions.
+    The document is among its versions. `corrections` are its corrigenda, or of a corrigendum the versions it corrects.
     """
 
     versions: tuple[DocumentRecord, ...]
     translations: tuple[DocumentRecord, ...]
+    corrections: tuple[DocumentRecord, ...] = ()
 
 
 def documents_of_work(document: DocumentRecord, documents: Iterable[DocumentRecord]) -> SameWork:
     """Return the documents that share the document's work, or the document alone."""
+    documents = tuple(documents)
     work, language = document.metadata.work, document.metadata.language
     same = [one for one in documents if work and one.metadata.work == work and one.key != document.key]
     versions = [document, *(one for one in same if one.metadata.language == language)]
     translations = [one for one in same if one.metadata.language != language]
     return SameWork(
-        tuple(sorted(versions, key=_age)), tuple(sorted(translations, key=lambda one: one.metadata.language))
+        tuple(sorted(versions, key=_age)),
+        tuple(sorted(translations, key=lambda one: one.metadata.language)),
+        tuple(_corrections(document, documents)),
     )
+
+
+def _corrections(document: DocumentRecord, documents: Iterable[DocumentRecord]) -> Iterator[DocumentRecord]:
+    """Yield the corrigenda of a document, and of a corrigendum what it corrects."""
+    place = work_place(document.metadata.identifiers)
+    for other in documents if place.works else ():
+        its = work_place(other.metadata.identifiers)
+        if its.is_corrigendum_of(place) or place.is_corrigendum_of(its):
+            yield other
 
 
 def newer_version(document: DocumentRecord, documents: Iterable[DocumentRecord]) -> DocumentRecord | None:

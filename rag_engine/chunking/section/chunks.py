@@ -20,6 +20,7 @@ from rag_engine.chunking.section.reader import Section, read_sections
 from rag_engine.chunking.section.rules import Rules, lower, number_key, rules_of
 from rag_engine.chunking.semantic import cut_children
 from rag_engine.config import ChunkSizes
+from rag_engine.text.languages import READ_LANGUAGES
 from rag_engine.text.sentences import sentence_spans, stripped
 from rag_engine.types.document import Block
 from rag_engine.types.passage import Parent
@@ -233,6 +234,10 @@ def find_outline(text: str, language: str, *, title: str = "", blocks: Sequence[
         return ()
     title = " ".join(title.split())
     marks = _chosen(marks_of(text, places, rules), rules)
+    if language not in READ_LANGUAGES and not any(mark.kind in ("unit", "decision") for mark in marks):
+        # A text may be headed in English, or be in a language like the one that it is taken for.
+        rules = rules_of("en")
+        marks = _chosen(marks_of(text, places, rules), rules)
     # The text confirms the title where most of its words are near the beginning.
     words = set(_TITLE_WORD.findall(lower(title)))
     seen = words.intersection(_TITLE_WORD.findall(lower(text[:_TITLE_SEEN_WITHIN])))
@@ -268,6 +273,8 @@ def _chosen(marks: list[Mark], rules: Rules) -> list[Mark]:
     """Return the marks that are headings: no tables of contents, no citations, one kind of unit."""
     marks = _without_contents(marks)
     units = Counter(mark.kind_of_noun for mark in marks if mark.kind == "unit")
+    if not units.keys() <= rules.within:
+        marks = [mark for mark in marks if mark.kind != "unit" or mark.kind_of_noun not in rules.within]
     for kind in list(units):
         others = sum(count for other, count in units.items() if other not in rules.level_ranks)
         if kind in rules.level_ranks and others > units[kind]:

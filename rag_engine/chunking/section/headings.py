@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rag_engine.chunking.section.rules import ROMAN, Rules, lower
+from rag_engine.chunking.section.numbers import ROMAN
+from rag_engine.chunking.section.rules import Rules, lower, normal_label
 from rag_engine.types.document import Block, BlockKind
 
 MarkKind = Literal[
@@ -36,7 +37,7 @@ _DASH = re.compile(r"\s*[–—-]")
 _SENTENCE_END = re.compile(r"[.;!?]")
 _LETTERED = re.compile(r"(?![IVX]\))[A-ZÇĞİÖŞÜ]\)")
 _LONGEST_MARGINAL_TITLE = 120
-_ENDS = (".", ";", ",", ":")
+_ENDS = (".", ";", ",", ":", "。", "；", "،", "؛")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ def is_title_line(text: str, place: HeadingLine) -> bool:
         and place.kind not in ("table", "note")
         and len(line) <= _TITLE_LINE
         and not line.endswith(_ENDS)
-        and (line[:1].isupper() or (line[:1].isdigit() and place.kind == "heading"))
+        and (line[:1].isupper() or _without_case(line[:1]) or (line[:1].isdigit() and place.kind == "heading"))
         and not _NUMBERED.fullmatch(line)
     )
 
@@ -137,7 +138,7 @@ def _mark(line: str, index: int, place: HeadingLine, rules: Rules, *, fresh: boo
         ("decision", rules.decision), ("annex", rules.annex), ("unit", rules.unit), ("level", rules.level),
     ):  # fmt: skip
         found = pattern.match(line)
-        if found and place.first and _heads(line, found.end(), rules, printed=printed):
+        if found and place.first and _heads(line, found, rules, printed=printed):
             return _labelled(kind, line, found, index, place, rules, unsure=not (fresh or printed))  # type: ignore[arg-type]
     return _other(line, index, place, rules, printed=printed)
 
@@ -196,8 +197,10 @@ def _labelled(
     kind: MarkKind, line: str, found: re.Match[str], index: int, place: HeadingLine, rules: Rules, *, unsure: bool
 ) -> Mark:
     groups = found.groupdict()
-    noun = groups["noun"] or groups.get("noun_") or ""
+    turned = groups.get("turned") or ""
+    noun = groups["noun"] or groups.get("noun_") or turned
     number = groups.get("number") or groups.get("ordinal") or ""
+    number = normal_label(found.group()).rpartition(" ")[2] if turned else number
     separator = _SEPARATOR.match(line, found.end())
     rest = line[separator.end() if separator else found.end() :]
     title = rest.strip(" .:–—-*_")
@@ -217,16 +220,16 @@ def _labelled(
     )
 
 
-def _heads(line: str, end: int, rules: Rules, *, printed: bool) -> bool:
-    """Return whether a line that begins with a label is a heading, not a sentence that cites it.
-
-    The label ends at `end`.
-    """
+def _heads(line: str, label: re.Match[str], rules: Rules, *, printed: bool) -> bool:
+    """Return whether a line that begins with a label is a heading, not a sentence that cites it."""
+    end, turned = label.end(), bool(label.groupdict().get("turned"))
     rest = line[end:]
     bare = _MARKS.fullmatch(rest)
     if bare:
         return True
-    if rest[:1] in (",", ";", ")", "/", "’", "'") or (rest[:1] == "(" and not rest.startswith(("(we", "(re", "(Re"))):
+    if rest[:1] in (",", ";", ")", "/", "’", "'"):
+        return False
+    if rest[:1] == "(" and not (turned or rest.startswith(("(we", "(re", "(Re"))):
         return False
     # Such as "Art 74a und 75 (weggefallen)".
     joined = re.match(rf"\s+(?:{'|'.join((*rules.joins, *rules.to))})\s+\d+\w?\s*(?=\(|$)", rest)
@@ -238,14 +241,24 @@ def _heads(line: str, end: int, rules: Rules, *, printed: bool) -> bool:
     separator = _SEPARATOR.match(line, end)
     following = line[separator.end() :] if separator else rest.strip()
     begins = following[:1]
-    if not begins or not (begins.isupper() or begins in "([\"“„«‘'’…" or (begins.isdigit() and separator)):
+    if not begins or not (
+        begins.isupper() or begins in "([\"“„«‘'’…（「『§" or (begins.isdigit() and separator) or _without_case(begins)
+    ):
+        return False
+    if _without_case(begins) and not (separator or rest[:1].isspace()):
         return False
     short = len(line) <= _SHORT_LINE and not line.endswith(_ENDS)
     if separator:
         return printed or short or ":" not in separator.group()
     if rules.dashed and not printed:
         return False
-    return printed or short
+    # The words of a section may go on behind its number: 5 § Den som ...
+    return printed or short or turned
+
+
+def _without_case(letter: str) -> bool:
+    """Return whether a letter is of a script without capitals, which show where a sentence begins."""
+    return letter.isalpha() and letter.lower() == letter.upper()
 
 
 def _inside(line: str, index: int, place: HeadingLine, rules: Rules, begin: int) -> Iterator[Mark]:

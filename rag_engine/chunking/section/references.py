@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from rag_engine.chunking.section.numbers import NUMBER, NUMBER_FIRST
 from rag_engine.chunking.section.rules import (
     CAPITAL,
-    NUMBER,
     SUBDIVISION,
     SYMBOL,
     Rules,
@@ -23,6 +23,7 @@ from rag_engine.chunking.section.rules import (
     normal_label,
     number_key,
     rules_of,
+    unit_words,
 )
 from rag_engine.text.languages import READ_LANGUAGES
 from rag_engine.types.passage import Parent
@@ -43,7 +44,7 @@ _TURKISH_ACT = re.compile(
 )
 _WORD = re.compile(r"[^\W\d_]{3,}|\d[\d./-]*\d|\d")
 _DIGITS = re.compile(r"\d+(?:[a-z](?![a-zçğıöşü]))?")
-_TURKISH_REACH = 120
+_REACH = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,10 @@ def find_references(text: str, language: str) -> list[Reference]:
     )
     if rules.dashed:
         found.extend(_number_first(text))
+    if rules.turned:
+        found.extend(
+            reference for match in rules.turned.finditer(text) for reference in _read_turned(text, match, rules)
+        )
     return sorted(found, key=lambda reference: (reference.start, reference.end))
 
 
@@ -106,8 +111,12 @@ def named_sections(question: str, language: str) -> list[Reference]:
     ['section 302']
     """
     found: dict[tuple[int, str], Reference] = {}
-    for code in dict.fromkeys((language, *READ_LANGUAGES)):
+    always = dict.fromkeys((language, *READ_LANGUAGES))
+    for code in dict.fromkeys((*always, *_other_languages(question))):
         for reference in find_references(question, code):
+            # A word for a level of some language is any word of another: the Norwegian "Del".
+            if code not in always and reference.label.partition(" ")[0] not in rules_of(code).units:
+                continue
             clear = all(reference.end <= other.start or other.end <= reference.start for other in found.values())
             if clear or any(other.start == reference.start and other.end >= reference.end for other in found.values()):
                 found.setdefault((reference.start, reference.label), reference)
@@ -117,6 +126,16 @@ def named_sections(question: str, language: str) -> list[Reference]:
             label = normal_label(short["number"])
             found[short.start(), label] = Reference(short.start(), short.end("number"), label)
     return sorted(found.values(), key=lambda reference: reference.start)
+
+
+def _other_languages(question: str) -> list[str]:
+    """Return the languages whose words for a unit of an act are in a question, beside those that are always read."""
+    words = lower(question)
+    return [
+        code
+        for code, nouns in unit_words().items()
+        if code not in READ_LANGUAGES and any(noun in words for noun in nouns)
+    ]
 
 
 def resolve(references: Iterable[Reference], parents: Sequence[Parent]) -> list[Edge]:
@@ -170,7 +189,7 @@ def _pattern(language: str) -> re.Pattern[str]:
 
 def _read(text: str, match: re.Match[str], rules: Rules) -> Iterator[Reference]:
     """Yield the references of one match: a noun before one number, a list or a range."""
-    act = _act_after(text, match.end(), rules)
+    act = _act_after(text, match.end(), rules) or _act_before(text, match.start(), rules)
     noun = match["noun"]
     start, previous, last = match.start(), 0, ""
     for found in re.compile(rf"(?<!\()({rules.number}){SUBDIVISION}").finditer(text, *match.span("numbers")):
@@ -208,10 +227,32 @@ def _act_after(text: str, end: int, rules: Rules) -> str:
     return abbreviated["act"] if abbreviated else ""
 
 
+def _act_before(text: str, start: int, rules: Rules) -> str:
+    """Return the act in front of a reference ("法人税法第五条"), empty for the text's own."""
+    found = rules.before.search(text[max(0, start - _REACH) : start]) if rules.before else None
+    return " ".join(found[0].split()) if found else ""
+
+
+def _read_turned(text: str, match: re.Match[str], rules: Rules) -> Iterator[Reference]:
+    """Yield the references of one match whose noun is behind the numbers: "5 ja 6 §", 第十二条の二."""
+    act = _act_after(text, match.end(), rules) or _act_before(text, match.start(), rules)
+    noun, last, previous = match["noun"], "", 0
+    if "inserted" in match.re.groupindex:
+        yield Reference(match.start(), match.end(), normal_label(match.group()), act)
+        return
+    for found in re.compile(NUMBER_FIRST).finditer(text, *match.span("numbers")):
+        number, start = found[0], match.start() if not last else found.start()
+        if last and text[previous:start].strip(" .") in (*rules.to, "–", "—", "-"):
+            yield from _between(start, match.end(), noun, last, number, act)
+        last, previous = number, found.end()
+        finish = match.end() if found.end() == match.end("numbers") else found.end()
+        yield Reference(start, finish, normal_label(f"{number} {noun}"), act)
+
+
 def _number_first(text: str) -> Iterator[Reference]:
     """Yield Turkish references: "20 nci madde", "5. madde", "Medeni Kanunun 5 inci maddesi"."""
     for match in _TURKISH.finditer(text):
-        act = _TURKISH_ACT.search(text[max(0, match.start() - _TURKISH_REACH) : match.start()])
+        act = _TURKISH_ACT.search(text[max(0, match.start() - _REACH) : match.start()])
         name = "" if not act or act["own"] else " ".join(act["act"].split())
         numbers = list(_DIGITS.finditer(text, match.start(), match.end("numbers")))
         for number in numbers:

@@ -9,17 +9,10 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
-from rag_engine.text.raised import RAISED, TO_RAISED
+from rag_engine.chunking.section.numbers import INSERTED, NUMBER, NUMBER_FIRST, in_digits, roman_value
+from rag_engine.text.raised import TO_RAISED
 from rag_engine.text.tables import read_table
 
-ROMAN = r"(?=[IVXLC])(?:C{0,3})(?:X[CL]|L?X{0,3})(?:I[XV]|V?I{0,3})"
-_LATIN = r"bis|ter|quater|quinquies|sexies|septies|octies|novies|decies"
-# 5, 5º, 12A, 12a, 55-A, 239AA, 117-bis, 21¹, 4.1.2, L. 110-1, II, VIIIa; never the start of a longer word or of 5(2).
-NUMBER = (
-    rf"(?:[LRDA]\.?\s?)?\d{{1,4}}(?:[.‑-]\d{{1,4}}(?!\d))*(?:\s?\.?[º°ª])?"
-    rf"(?:\s?-?(?:{_LATIN})\b(?!\s+\d)|[‑-]?[A-Za-z]{{1,2}}(?!\w)|[{RAISED}]{{1,3}}|\^\d{{1,2}})?(?!\w)"
-    rf"|{ROMAN}(?:[a-z]|\s[a-z](?=\.))?(?!\w)"
-)
 ANNEX_NUMBER = rf"{NUMBER}|[A-Z]{{1,2}}(?!\w)"
 # (2)(a) after a number.
 SUBDIVISION = r"(?:\s?\(\w{1,4}\))*"
@@ -32,26 +25,42 @@ _SMALL_WORDS = (
 CAPITAL = r"[^\W\d_a-zà-öø-ÿ]"
 _NAME = rf"{CAPITAL}[\w’'.-]*\w(?:\s+(?:(?:{_SMALL_WORDS})\s+){{0,3}}(?:{CAPITAL}[\w’'.-]*\w|\d[\d./-]*\d)){{0,8}}"
 
-_ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
-_ROMAN_NUMBER = re.compile(rf"({ROMAN})\s?([a-z]?)", re.IGNORECASE)
 _ARABIC = re.compile(r"(\d+)(.*)", re.DOTALL)
-_ORDINAL_SIGN = re.compile(r"(?<=\d)\s?\.?\s?[º°ª]")
+# Also the Greek ending: 1ο.
+_ORDINAL_SIGN = re.compile(r"(?<=\d)(?:\s?\.?\s?[º°ª]|ον?(?!\w))")
 _TURKISH_CASE = r"(?:['’]?\s?(?:inci|ıncı|uncu|üncü|nci|ncı|ncu|ncü))?"
-_NUMBER_FIRST = re.compile(rf"(\d+\w?){_TURKISH_CASE}\.?\s+([^\W\d_]+)")
+_NUMBER_FIRST = re.compile(
+    rf"[第제]?\s?({NUMBER_FIRST}){_TURKISH_CASE}\s?\.?\s?([^\W\d_之の의]+|§)\.?({INSERTED})?", re.IGNORECASE
+)
+_BRACKETED = re.compile(r"\((\w+)\)")
 _SYMBOL = re.compile(r"\d+/[\w./-]+")
 # The number of an inserted article as it is typed: 21^1.
 _TYPED_RAISED = re.compile(r"(?<=\d)\^(\d{1,2})")
+
+
+# A language that has only a few kinds of words.
+_EMPTY: dict[str, Any] = {
+    key: []
+    for key in (
+        "units", "levels", "annexes", "decisions", "cited", "parts", "ordinals", "numbers", "joins", "to", "preambles",
+        "preamble", "recitals", "closing", "notes",
+    )
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
     """The patterns of one language; each noun is a key of `kinds`, in lower case and without its stop.
 
+    `units` are the kinds of its units.
     `unit`, `level`, `annex` and `decision` match a heading's label at the start of a line, with the groups noun and
-    number. `number` is the pattern of a number in a reference. `level_ranks` counts from the outermost.
+    number, or turned and before for a noun behind its number. `number` is the pattern of a number in a reference.
+    `turned` matches references whose noun is behind, `before` an act in front of a reference. `level_ranks` counts from
+    the outermost. `within` are the kinds of units that are parts of others.
     """
 
     kinds: dict[str, str]
+    units: frozenset[str]
     unit: re.Pattern[str]
     level: re.Pattern[str]
     annex: re.Pattern[str]
@@ -60,6 +69,9 @@ class Rules:
     parts: tuple[str, ...]
     cited: tuple[str, ...]
     number: str
+    turned: re.Pattern[str] | None
+    before: re.Pattern[str] | None
+    within: frozenset[str]
     joins: tuple[str, ...]
     to: tuple[str, ...]
     further: re.Pattern[str]
@@ -84,9 +96,27 @@ class Rules:
 @cache
 def rules_of(language: str) -> Rules:
     """Return the rules of a language (ISO 639-1), the English ones for a language without a table."""
-    tables = read_table("sections")
+    tables = _tables()
     code = language.lower()[:2]
     return _rules(tables[code if code in tables else "en"])
+
+
+@cache
+def unit_words() -> dict[str, frozenset[str]]:
+    """Return the nouns of units of each language, in lower case; the sign of a section only behind its number."""
+    found = {}
+    for code, table in _tables().items():
+        kinds = {row[0] for row in table["units"]}
+        nouns = [noun for kind, *nouns in (*table["units"], *table["cited"]) if kind in kinds for noun in nouns]
+        found[code] = frozenset(lower(_behind(noun) or noun) for noun in nouns if noun != "§")
+    return found
+
+
+@cache
+def _tables() -> dict[str, dict[str, Any]]:
+    """Return the tables of all languages with every key; some languages share one."""
+    tables = read_table("sections")
+    return {code: _EMPTY | tables[table.get("same", code)] for code, table in tables.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +136,12 @@ class SectionWords:
 @cache
 def section_words() -> SectionWords:
     """Return the words of all languages; a noun of several has the kind of the first."""
-    tables = list(read_table("sections").values())
+    tables = list(_tables().values())
     return SectionWords(
         kinds={noun: kind for table in reversed(tables) for noun, kind in _kinds(table).items()},
         ordinals={lower(word): number for table in tables for number, word in enumerate(table["ordinals"], 1)},
         number_words={word: number for table in tables for word, number in table["numbers"]},
-        preambles=frozenset(lower(table["preambles"][0]) for table in tables),
+        preambles=frozenset(lower(table["preambles"][0]) for table in tables if table["preambles"]),
     )
 
 
@@ -127,24 +157,31 @@ def _rules(table: dict[str, Any]) -> Rules:
     level, annex = _printed(table["levels"]), _printed(table["annexes"])
     recitals = table["recitals"]
     dash = r"(?=\s*[–—-])"
-    bare = rf"(?:\s+(?P<number>{NUMBER}{words}))" + (rf"|{dash}" if table.get("dashed") else "")
+    lettered = r"\d{1,4}\s[a-hj-z](?!\w)|" if table.get("lettered") else ""
+    bracketed = r"\(\d{1,4}\)|" if table.get("bracketed") else ""
+    bare = rf"(?:\s+(?P<number>{lettered}{bracketed}{NUMBER}{words}))" + (rf"|{dash}" if table.get("dashed") else "")
     # Neither the sign of a section nor a stop needs a space: §5, Art.5.
     spaced = bare.replace(r"\s+(?P<number>", r"(?:\s+|(?<=[§.]))(?P<number>", 1)
     return Rules(
         kinds=_kinds(table),
-        unit=re.compile(rf"(?P<noun>{_printed(table['units'])})(?:{spaced})"),
+        units=frozenset(row[0] for row in table["units"]),
+        unit=re.compile(rf"(?P<noun>{_printed(table['units'])})(?:{spaced})|{_turned(table['units'])}"),
         level=re.compile(
             rf"(?P<ordinal>{ordinal})\s+(?P<noun>{level})(?!\w)|(?P<noun_>{level})\s+(?P<number>{NUMBER}|{ordinal})"
+            rf"|{_turned(table['levels'])}"
         ),
         annex=re.compile(
             rf"(?:(?:THE|The)\s+)?(?P<ordinal>{ordinal})\s+(?P<noun>{annex})(?!\w)"
-            rf"|(?P<noun_>{annex})(?:\s+(?P<number>{ANNEX_NUMBER})|(?=\s*(?:$|[:(–—])))"
+            rf"|(?P<noun_>{annex})(?:\s+(?P<number>{ANNEX_NUMBER})|(?=\s*(?:$|[:(–—])))|{_turned(table['annexes'])}"
         ),
         decision=re.compile(rf"(?P<noun>{_printed(table['decisions'])})\s+(?P<number>{SYMBOL})"),
         level_ranks={row[0]: rank for rank, row in enumerate(table["levels"])},
         parts=tuple(table["parts"]),
-        cited=tuple(noun for noun, _ in _nouns(table)),
-        number=rf"(?:{SYMBOL}|{ANNEX_NUMBER}{plain_words})",
+        cited=tuple(noun for noun, _ in _nouns(table) if "{}" not in noun),
+        number=rf"(?:{SYMBOL}|{lettered}{bracketed}{ANNEX_NUMBER}{plain_words})",
+        turned=_turned_references(table),
+        before=re.compile(rf"(?:{table['before']})\s*$") if "before" in table else None,
+        within=frozenset(table.get("within", ())),
         joins=tuple(table["joins"]),
         to=tuple(table["to"]),
         further=_further(table),
@@ -152,7 +189,7 @@ def _rules(table: dict[str, Any]) -> Rules:
         of=_after_reference(f"{table['of']}(?P<act>{_act_name(table)})" if "of" in table else None),
         elsewhere=_after_reference(table.get("elsewhere")),
         preamble_headings=frozenset(map(lower, table["preambles"])),
-        preamble_label=table["preamble"][0],
+        preamble_label=next(iter(table["preamble"]), ""),
         preamble=_pattern("|".join(table["preamble"][1:])),
         recital_label=recitals[0] if recitals else "",
         recitals_begin=_pattern(recitals[1] if recitals else ""),
@@ -165,6 +202,32 @@ def _rules(table: dict[str, Any]) -> Rules:
         tables=_pattern(table.get("tables")),
         clause_forms=dict(table.get("clause", {})),
     )
+
+
+def _behind(noun: str) -> str:
+    """Return the noun of a form such as "{}. člen"; empty for a noun that stands before its number."""
+    return noun.partition("{}")[2].lstrip(". ")
+
+
+def _turned(rows: Iterable[list[str]]) -> str:
+    """Return a pattern for a number with the noun behind it, as a heading prints them: 1 §, 5. člen, 第一条."""
+    forms = [noun for _kind, *nouns in rows for noun in nouns if "{}" in noun]
+    first = "|".join({re.escape(noun.partition("{}")[0]) for noun in forms})
+    nouns = choice(form for noun in forms for form in _forms(_behind(noun)))
+    return rf"(?:{first})\s?(?P<before>{NUMBER_FIRST})\s?\.?\s?(?P<turned>{nouns})(?:{INSERTED})?(?!\w)"
+
+
+def _turned_references(table: dict[str, Any]) -> re.Pattern[str] | None:
+    """Return the pattern of one number or several with the noun behind them, in a sentence."""
+    forms = [noun for noun, _ in _nouns(table) if "{}" in noun]
+    if not forms:
+        return None
+    nouns = choice(form for noun in forms for form in (_behind(noun), _behind(noun).lower(), _behind(noun).upper()))
+    joins = "|".join(map(re.escape, (*table["joins"], *table["to"])))
+    if first := "".join({noun[0] for noun in forms if not noun.startswith("{}")}):
+        return re.compile(rf"[{first}]\s?(?P<numbers>{NUMBER_FIRST})\s?(?P<noun>{nouns})(?P<inserted>{INSERTED})?")
+    numbers = rf"{NUMBER_FIRST}(?:(?:\.?\s*,\s*|\.?\s+(?:{joins})\s+|\s?[–—-]\s?){NUMBER_FIRST})*"
+    return re.compile(rf"(?<![\w/.-])(?P<numbers>{numbers})\s?\.?\s?(?P<noun>{nouns})(?:[:'’-]\w{{1,6}})?(?!\w)")
 
 
 def _further(table: dict[str, Any]) -> re.Pattern[str]:
@@ -198,7 +261,7 @@ def _nouns(table: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _kinds(table: dict[str, Any]) -> dict[str, str]:
     """Return the kind of each noun, the first that it has."""
-    return {lower(noun): kind for noun, kind in reversed(list(_nouns(table)))}
+    return {lower(_behind(noun) or noun): kind for noun, kind in reversed(list(_nouns(table)))}
 
 
 def _printed(rows: Iterable[list[str]]) -> str:
@@ -206,13 +269,13 @@ def _printed(rows: Iterable[list[str]]) -> str:
 
     They are as listed or in capitals, the stop optional.
     """
-    return choice(form for _kind, *nouns in rows for noun in nouns for form in _forms(noun))
+    return choice(form for _kind, *nouns in rows for noun in nouns if "{}" not in noun for form in _forms(noun))
 
 
 def choice(words: Iterable[str]) -> str:
-    """Return a pattern for one of the words, the longest first, their stops optional."""
+    """Return a pattern for one of the words, the longest first, their stops optional; for none, one of no text."""
     distinct = sorted(set(words), key=lambda word: (-len(word), word))
-    return "|".join(re.escape(word).replace(r"\.", r"\.?").replace(r"\ ", r"\s+") for word in distinct)
+    return "|".join(re.escape(word).replace(r"\.", r"\.?").replace(r"\ ", r"\s+") for word in distinct) or "(?!)"
 
 
 def _forms(word: str) -> tuple[str, str, str]:
@@ -242,7 +305,7 @@ def normal_label(label: str) -> str:
         return f"section {_number(folded)}"
     turned = _NUMBER_FIRST.fullmatch(folded)
     if turned and (kind := _kind(turned[2])):
-        return f"{kind} {_number(turned[1])}"
+        return f"{kind} {_number(turned[1])}" + (f"-{in_digits(turned[3][1:])}" if turned[3] else "")
     words = folded.split(" ", 1)
     if words[0] in section_words().ordinals and len(words) == 2 and (kind := _kind(words[1])):
         return f"{kind} {section_words().ordinals[words[0]]}"
@@ -270,20 +333,19 @@ def _number(number: str) -> str:
     A symbol stays as it is.
     """
     number = section_words().number_words.get(number, number)
+    number = bracketed[1] if (bracketed := _BRACKETED.fullmatch(number)) else number
     if number in section_words().ordinals:
         return str(section_words().ordinals[number])
     if _SYMBOL.fullmatch(number):
         return number
-    roman = _ROMAN_NUMBER.fullmatch(number)
-    if roman and number not in ("c", "l"):
-        values = [_ROMAN_VALUES[letter] for letter in roman[1].lower()]
-        arabic = sum(-value if value < max(values[place:]) else value for place, value in enumerate(values))
-        return f"{arabic}{roman[2]}"
+    if roman := roman_value(number):
+        return roman
+    number = in_digits(number)
     found = _ARABIC.fullmatch(number)
     if not found:
         return number
     rest = found[2]
-    return found[1] + (rest if re.match(r"[.\s-]\d", rest) else re.sub(r"[\s-]", "", rest))
+    return found[1] + (rest if re.match(r"[.\s-]\d", rest) else re.sub(r"[\s./-]", "", rest))
 
 
 def _kind(noun: str) -> str:

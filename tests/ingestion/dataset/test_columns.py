@@ -11,8 +11,8 @@ from tests.ingestion.source_records import source_record
 def test_every_column_reads_something_or_shows_a_field(column: Column) -> None:
     value = column.read(source_record())
     empty = (
-        "Parent_Code", "Version", "Superseded", "Translation_Of", "Reason", "Message", "Licence Decision",
-        "Decision Note",
+        "Parent_Code", "Version", "Superseded", "Translation_Of", "Identifiers", "Reason", "Message",
+        "Licence Decision", "Decision Note",
     )  # fmt: skip
     assert value is not None
     assert (value == "") == (column.name in empty)

@@ -44,8 +44,8 @@ def test_the_workbook_has_the_columns_of_the_paper_in_its_order_and_ours_behind_
     row = _rows(tmp_path / "out.xlsx", "Dataset")[0]
     assert list(row)[:22] == _PAPER
     assert list(row)[22:] == [
-        "Parent_Code", "Version", "Active", "Superseded", "Translation_Of", "Countries", "Licence Light", "Status",
-        "Phase", "Reason", "Message", "Licence Decision", "Decision Note",
+        "Parent_Code", "Version", "Active", "Superseded", "Translation_Of", "Identifiers", "Countries", "Licence Light",
+        "Status", "Phase", "Reason", "Message", "Licence Decision", "Decision Note",
     ]  # fmt: skip
     assert row["Geographical Level"] == "National - Italy; France"
     assert row["Hazard"] == "Heatwaves; Drought"
@@ -58,7 +58,7 @@ def test_the_header_is_frozen_and_filtered_and_the_links_lead_to_the_source_and_
     export(tmp_path / "exports" / "out.xlsx", [source_record("A 1")], workspace=workspace)
     sheet = openpyxl.load_workbook(tmp_path / "exports" / "out.xlsx")["Dataset"]
     assert sheet.freeze_panes == "B2"
-    assert sheet.auto_filter.ref == "A1:AI2"
+    assert sheet.auto_filter.ref == "A1:AJ2"
     assert sheet["K2"].hyperlink.target == "https://example.org/A 1.pdf"
     assert sheet["P2"].hyperlink.target == "../workspace/downloads/A%201_plan.pdf"
 

@@ -341,3 +341,16 @@ def test_documents_made_after_one_pattern_are_works_of_their_own(one: str, other
     text = _text(1, 2000)
     outcomes = _relate(candidate("A", text, one), candidate("B", _changed(text, share), other))
     assert [outcomes[code].status for code in "AB"] == ["done", "done"]
+
+
+def test_a_listed_work_is_known_by_its_identifier_and_a_corrigendum_stays_apart() -> None:
+    act = replace(candidate("ACT", _text(1), "Data Regulation", date="2016-04-27"), identifiers="32016R0679")
+    consolidated = replace(
+        candidate("CONS", _text(2), "Text of 2018"), identifiers="02016R0679-20180504", as_of="2018-05-04"
+    )
+    corrigendum = replace(candidate("CORR", _text(1), "Data Regulation"), identifiers="32016R0679R(02)")
+    corrigendum = replace(corrigendum, sha256="other", text_hash="other")
+    outcomes = _relate(act, consolidated, corrigendum)
+    assert (outcomes["ACT"].reason, relation_of(outcomes["ACT"]).superseded) == ("superseded", "2018-05-04")
+    assert relation_of(outcomes["CONS"]).work == relation_of(outcomes["ACT"]).work == "CONS"
+    assert (outcomes["CORR"].status, relation_of(outcomes["CORR"]).work) == ("done", "CORR")

@@ -61,7 +61,7 @@ class Scheme:
     def stated(self, root: Element, kind: str) -> str:
         """Return what a document says of itself, such as its title or its language; empty where it is silent."""
         for path in self.table.get(kind, ()):
-            for text in _at(root, path):
+            for text in values_at(root, path):
                 if text:
                     return text
         return ""
@@ -88,7 +88,7 @@ _TWO_LETTERS = {
 }  # fmt: skip
 
 
-def _at(root: Element, path: str) -> Iterator[str]:
+def values_at(root: Element, path: str) -> Iterator[str]:
     """Yield the texts at a path, or the values of the attribute that it ends in."""
     path, _, attribute = path.partition("/@")
     for found in root.iterfind(path):
