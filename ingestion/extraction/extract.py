@@ -125,6 +125,7 @@ def _read(
         ocr_pages=draft.ocr_pages,
         unread_pages=draft.unread_pages,
         warnings=warnings,
+        page_labels=draft.page_labels,
     )
 
 

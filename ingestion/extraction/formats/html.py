@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
@@ -43,11 +43,12 @@ def extract_html(path: Path) -> Draft:
     return html_blocks(path.read_bytes())
 
 
-def html_blocks(raw: bytes) -> Draft:
-    """Return the blocks and the title of a page given as bytes."""
+def html_blocks(raw: bytes, prepare: Callable[[Element], None] = lambda _: None) -> Draft:
+    """Return the blocks and the title of a page given as bytes; `prepare` may change its tree before."""
     root = parse(raw)
     if root is None:
         return Draft([])
+    prepare(root)
     inline_styles(root)
     notes = take_notes(root)
     write_out(root)
