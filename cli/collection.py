@@ -93,6 +93,7 @@ def show(document: str, workspace: Workspace = None, as_json: AsJson = False) ->
     """Show one document: its metadata and its passages. Name it by id or file name."""
     from rag_engine.answering.json_contract import document_json
     from rag_engine.chunking.indexed_text import child_id
+    from rag_engine.text.file_kinds import pages_text
 
     with engine_of(workspace, as_json) as engine:
         record = engine.catalog.find_document(document)
@@ -101,6 +102,7 @@ def show(document: str, workspace: Workspace = None, as_json: AsJson = False) ->
         {
             "child_id": child_id(record.sha256, c.parent.index, c.index),
             "page": c.page,
+            "page_label": record.page_label(c.page),
             "act": c.parent.act,
             "section": c.parent.section,
         }
@@ -108,13 +110,14 @@ def show(document: str, workspace: Workspace = None, as_json: AsJson = False) ->
         for c in children
     ]
     end_as_json(as_json, {"document": document_json(record), "children": passages})
-    known = document_json(record)
+    known = document_json(record) | {"page_labels": ""}
     values = known | known.pop("metadata")
     shown = ((name, ", ".join(value) if isinstance(value, tuple) else value) for name, value in values.items())
     print_table((), (row for row in shown if row[1] not in ("", None)))
-    for passage in passages:
-        out.print(f"\n{passage['child_id']}, page {passage['page']}", style="dim", markup=False)
-        out.print(passage["text"], markup=False)
+    for passage, child in zip(passages, children, strict=True):
+        known_as = (str(passage["child_id"]), pages_text(record.file, record.named_page(child.page)))
+        out.print(f"\n{', '.join(filter(None, known_as))}", style="dim", markup=False)
+        out.print(child.text, markup=False)
 
 
 @app.command()

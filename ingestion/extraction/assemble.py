@@ -76,7 +76,7 @@ class Draft:
     """A document without offsets yet, with the title that it declares.
 
     Its `pages` are chapters, slides or sheets if its format has these. Those of `ocr_pages` have pictures that OCR
-    read, and `unread_pages` those of a file without any other text.
+    read, and `unread_pages` those of a file without any other text. `page_labels` are those of printed pages.
     """
 
     blocks: Sequence[DraftBlock]
@@ -85,6 +85,7 @@ class Draft:
     warnings: tuple[Message, ...] = ()
     ocr_pages: tuple[int, ...] = ()
     unread_pages: tuple[int, ...] = ()
+    page_labels: tuple[str, ...] = ()
 
 
 def one_line(text: str) -> str:

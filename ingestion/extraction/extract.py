@@ -126,6 +126,7 @@ def _read(
         unread_pages=draft.unread_pages,
         warnings=warnings,
         struck=struck,
+        page_labels=draft.page_labels,
     )
 
 

@@ -29,6 +29,7 @@ from pages._shared.page_names import page_place
 from pages._shared.shown_names import page_noun
 from rag_engine.answering.page_image import regions
 from rag_engine.storage.cross_references import PlacedReference
+from rag_engine.text.file_kinds import page_kind
 from rag_engine.text.sentences import Span
 from rag_engine.types.document import Box, DocumentRecord
 from rag_engine.viewer.address import DocumentPlace
@@ -214,7 +215,7 @@ def _mount(
     ]
     common = {
         "language": document.metadata.language,
-        "label": _("{noun} {n} of {title}").format(noun=page_noun(document.file), n=page, title=document.shown_title),
+        "label": _name(document, page),
         "target": f"{document.document_id} {page} {passage}",
         "links": [
             {
@@ -228,6 +229,13 @@ def _mount(
         ],
     }
     _view(key=_KEY, data=common | data, on_followed_change=partial(followed, _KEY, targets))
+
+
+def _name(document: DocumentRecord, page: int) -> str:
+    """Return what a reader of the screen calls the page; a text without pages is one."""
+    if document.pages == 1 and not page_kind(document.file):
+        return document.shown_title
+    return _("{noun} {n} of {title}").format(noun=page_noun(document.file), n=page, title=document.shown_title)
 
 
 def _boxes(text: PagedText, page: int, span: Span) -> list[Box]:

@@ -17,7 +17,9 @@ from pages._shared.elements import draw_original, when_changed
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, known_date, percent
+from pages._shared.page_names import page_place
 from pages._shared.shown_names import page_noun
+from rag_engine.text.file_kinds import page_kind
 from rag_engine.types.document import UNDATED, DocumentRecord
 from rag_engine.viewer.address import DocumentPlace
 from rag_engine.viewer.versions import newer_version
@@ -118,14 +120,18 @@ def _draw_toolbar(document: DocumentRecord, place: DocumentPlace, page: int, *, 
 def _draw_turning(document: DocumentRecord, place: DocumentPlace, page: int) -> None:
     _draw_turn(_("Previous"), "document previous", ":material/chevron_left:", place, page - 1, disabled=page <= 1)
     st.session_state[_NUMBER] = page
+    # Where pages have printed numbers, those of the file are its sheets.
+    noun = _("Sheet") if document.page_labels and page_kind(document.file) else page_noun(document.file)
     st.number_input(
-        _("{place} of {total}").format(place=page_noun(document.file), total=document.pages),
+        _("{place} of {total}").format(place=noun, total=document.pages),
         1,
         document.pages,
         key=_NUMBER,
         on_change=when_changed(_NUMBER, page, lambda: go_to(replace(place, page=int(st.session_state[_NUMBER])))),
         width=120,
     )
+    if document.page_label(page):
+        st.caption(page_place(document.file, document.named_page(page)), width="content")
     _draw_turn(_("Next"), "document next", ":material/chevron_right:", place, page + 1, disabled=page >= document.pages)
 
 

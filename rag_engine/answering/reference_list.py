@@ -35,6 +35,11 @@ class CitedDocument:
     page_labels: tuple[str | None, ...] = ()
 
     @property
+    def named_pages(self) -> dict[int, str | None]:
+        """The pages with the numbers printed on them, as `pages_text` takes them."""
+        return dict(zip(self.pages, self.page_labels or (None,) * len(self.pages), strict=True))
+
+    @property
     def marks(self) -> str:
         """The marks by which the answer names it."""
         return "".join(f"[Source {number}]" for number in self.numbers)
@@ -50,8 +55,7 @@ class CitedDocument:
         Of a file without pages the sections are named instead.
         """
         headings = ", ".join(f"“{section}”" for section in self.sections)
-        labels = self.page_labels or (None,) * len(self.pages)
-        place = pages_text(self.file, dict(zip(self.pages, labels, strict=True)), words) or headings
+        place = pages_text(self.file, self.named_pages, words) or headings
         known = (self.authority, self.title, year_text(self.year, words), place)
         return ", ".join(filter(None, (*known, licence_text(self.licence, words))))
 

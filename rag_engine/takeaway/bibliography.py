@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from urllib.parse import quote
 
+from rag_engine.answering.reference_list import references_of
+from rag_engine.text.file_kinds import pages_text
 from rag_engine.text.folding import fold_title
 from rag_engine.types.answer import Citation
 from rag_engine.types.document import DocumentRecord, Metadata
@@ -33,8 +35,8 @@ _RIS_TYPES = {"Law": "STAT", "Academic paper": "JOUR", "Dataset": "DATA", "Other
 _REPORTS = {"Report", "Policy brief", "Guidelines", "Framework", "Recommendation"}
 
 
-def to_bibtex(entries: Sequence[BibliographyEntry]) -> str:
-    """Return one @techreport or @misc for each document.
+def to_bibtex(entries: Sequence[BibliographyEntry], pages: Sequence[str] = ()) -> str:
+    """Return one @techreport or @misc for each document; `pages` has the cited pages of each, or nothing.
 
     Keys are the codes. If cleaning makes two codes equal, the second gets a number.
     """
@@ -44,7 +46,7 @@ def to_bibtex(entries: Sequence[BibliographyEntry]) -> str:
 
     library = bibtexparser.Library()
     keys: set[str] = set()
-    for code, metadata in entries:
+    for (code, metadata), cited in zip(entries, pages or [""] * len(entries), strict=True):
         report = metadata.document_type in _REPORTS and bool(metadata.authority)
         fields = {
             # Doubled braces keep the title's capitals.
@@ -58,15 +60,15 @@ def to_bibtex(entries: Sequence[BibliographyEntry]) -> str:
             "language": _escape(metadata.language),
             "abstract": _escape(metadata.description),
             "keywords": _escape(", ".join((*metadata.hazards, *metadata.tags, *metadata.countries))),
-            "note": _escape(f"Licence: {metadata.licence}") if metadata.licence else "",
+            "note": _escape("; ".join(_notes(metadata, cited))),
         }
         filled = [Field(name, f"{{{value}}}") for name, value in fields.items() if value and value != "{}"]
         library.add(Block("techreport" if report else "misc", _key(code, keys), filled))
     return str(bibtexparser.write_string(library, unparse_stack=[]))
 
 
-def to_ris(entries: Sequence[BibliographyEntry]) -> str:
-    """Return one record for each document, with its code as ID.
+def to_ris(entries: Sequence[BibliographyEntry], pages: Sequence[str] = ()) -> str:
+    """Return one record for each document, with its code as ID; `pages` as in `to_bibtex`.
 
     >>> to_ris([("flood-act", Metadata("Flood Act", "en", document_type="Law"))]).splitlines()[:3]
     ['TY  - STAT', 'ID  - flood-act', 'TI  - Flood Act']
@@ -74,7 +76,7 @@ def to_ris(entries: Sequence[BibliographyEntry]) -> str:
     import rispy
 
     records = []
-    for code, metadata in entries:
+    for (code, metadata), cited in zip(entries, pages or [""] * len(entries), strict=True):
         record: dict[str, object] = {
             "type_of_reference": _RIS_TYPES.get(metadata.document_type, "RPRT"),
             "id": _line(code),
@@ -87,11 +89,16 @@ def to_ris(entries: Sequence[BibliographyEntry]) -> str:
             "language": _line(metadata.language),
             "abstract": _line(metadata.description),
             "keywords": [_line(word) for word in (*metadata.hazards, *metadata.tags, *metadata.countries)],
-            "notes": [_line(f"Licence: {metadata.licence}")] if metadata.licence else [],
+            "notes": [_line(note) for note in _notes(metadata, cited)],
         }
         records.append({name: value for name, value in record.items() if value})
     # rispy numbers its records, which the format does not know.
     return _COUNTED.sub("", str(rispy.dumps(records)))
+
+
+def _notes(metadata: Metadata, cited: str) -> list[str]:
+    named = {"Licence": metadata.licence, "Cited": cited}
+    return [f"{name}: {value}" for name, value in named.items() if value]
 
 
 def _key(code: str, keys: set[str]) -> str:
@@ -139,6 +146,11 @@ def cited_entries(citations: Iterable[Citation], documents: Iterable[DocumentRec
         told = Metadata(citation.title, "", authority=citation.authority, year=citation.year, licence=citation.licence)
         cited.setdefault(citation.document_id, known.get(citation.document_id, told))
     return [(_code(metadata), metadata) for metadata in cited.values()]
+
+
+def cited_pages(citations: Iterable[Citation]) -> list[str]:
+    """Return the pages that are cited of each document of `cited_entries`, "" of one without pages."""
+    return [pages_text(one.file, one.named_pages) for one in references_of(citations)]
 
 
 def _code(metadata: Metadata) -> str:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from rag_engine.answering.replies import CHECKED_MARK
 from rag_engine.errors import InputError
-from rag_engine.takeaway.bibliography import cited_entries, to_bibtex, to_ris
+from rag_engine.takeaway.bibliography import cited_entries, cited_pages, to_bibtex, to_ris
 from rag_engine.takeaway.docx import to_docx
 from rag_engine.takeaway.exported_text import ExportedSection, ExportedText, footnote_texts, in_one_line, visible_text
 from rag_engine.text.wording import ENGLISH, Wording
@@ -39,9 +39,9 @@ def export_file(
         case ".md":
             return to_markdown(text, words).encode()
         case ".bib":
-            return to_bibtex(cited_entries(text.citations, documents)).encode()
+            return to_bibtex(cited_entries(text.citations, documents), cited_pages(text.citations)).encode()
         case ".ris":
-            return to_ris(cited_entries(text.citations, documents)).encode()
+            return to_ris(cited_entries(text.citations, documents), cited_pages(text.citations)).encode()
         case _:
             raise InputError(f"No file that ends in {suffix!r} can be exported.", help=f"Use {', '.join(FORMATS)}.")
 

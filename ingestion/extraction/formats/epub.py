@@ -1,10 +1,10 @@
-"""EPUB, read chapter by chapter in the order of its spine: each is a page."""
+"""EPUB, read chapter by chapter in the order of its spine: each is a page, unless its print has pages."""
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 from lxml import html
 
 from ingestion.extraction.assemble import Draft, DraftBlock
+from ingestion.extraction.formats.epub_pages import PageBreaks, listed_pages
 from ingestion.extraction.formats.html import tree_blocks
 from ingestion.extraction.formats.html_notes import NotesElsewhere
 from ingestion.extraction.formats.pictures.package_pictures import chapter_pictures
@@ -30,6 +31,7 @@ _FONTS_ONLY = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/en
 # What a chapter of notes calls them.
 _NOTES = re.compile(rb"(?:epub:type|role)\s{0,9}=\s{0,9}[\"'][^\"'<>]{0,99}(?:footnote|endnote|rearnote)s?(?![a-z])")
 _LONGEST_SHEET = 300_000
+_NCX = "application/x-dtbncx+xml"
 _CHAPTERS = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
 
 
@@ -58,39 +60,43 @@ def extract_epub(path: Path, limits: ExtractionLimits) -> Draft:
                 chapters=len(chapters),
                 limit=limits.max_pages,
             )
-        blocks = _Chapters(package).blocks(chapters)
+        breaks = PageBreaks(listed_pages(_lists(package, root, name)))
+        blocks = _Chapters(package, breaks).blocks(chapters)
         warnings = tuple(
             Message("Chapter {number} ({name}) is listed but not in the file.", number=number, name=chapter)
             for number, chapter in enumerate(chapters, 1)
             if chapter not in package.names
         )
-    return Draft(blocks, root.findtext(f"{OPF}metadata/{_TITLE}") or "", max(1, len(chapters)), warnings)
+    blocks, labels = breaks.paged(blocks, limits.max_pages)
+    title, pages = root.findtext(f"{OPF}metadata/{_TITLE}") or "", len(labels) or max(1, len(chapters))
+    return Draft(blocks, title, pages, warnings, page_labels=labels)
 
 
 class _Chapters:
     """The chapters of a package, with their linked style sheets and the notes that stand in other files."""
 
-    def __init__(self, package: Package) -> None:
-        self._package = package
+    def __init__(self, package: Package, breaks: PageBreaks) -> None:
+        self._package, self._breaks = package, breaks
         self._sheets: dict[str, str] = {}
         self._noted: dict[str, html.HtmlElement | None] = {}
         self._notes = NotesElsewhere(self._noted_page)
 
     def blocks(self, chapters: Iterable[str]) -> list[DraftBlock]:
-        """Return the blocks of chapters, each a page."""
+        """Return the blocks of chapters, each a page, with signs where printed pages begin."""
         there = [(number, name) for number, name in enumerate(chapters, 1) if name in self._package.names]
+        roots = [(number, name, root) for number, name in there if (root := self._noted_page(name)) is not None]
+        # Before notes are taken from one file into another.
+        marked = [(number, name, root, self._breaks.mark(root, name)) for number, name, root in roots]
         # Chapters of notes come last, when their notes are taken from them.
-        there.sort(key=lambda one: _NOTES.search(self._package.read(one[1])) is not None)
-        found = [block for number, name in there for block in self._chapter(name, number)]
+        marked.sort(key=lambda one: _NOTES.search(self._package.read(one[1])) is not None)
+        found = [block for chapter in marked for block in self._chapter(*chapter)]
         return sorted(found, key=lambda block: block.page)
 
-    def _chapter(self, name: str, number: int) -> list[DraftBlock]:
-        root = self._noted[name] if name in self._noted else self._page(name)
-        if root is None:
-            return []
+    def _chapter(self, number: int, name: str, root: html.HtmlElement, breaks: range) -> list[DraftBlock]:
         self._notes.bring(root, lambda address: self._file(name, address))
+        blocks = self._breaks.kept(tree_blocks(root, of_site=False).blocks, breaks)
         pictures = chapter_pictures(self._package, name, self._package.read(name), number)
-        return [*(replace(block, page=number) for block in tree_blocks(root, of_site=False).blocks), *pictures]
+        return [*(replace(block, page=number) for block in blocks), *pictures]
 
     def _page(self, name: str) -> html.HtmlElement | None:
         root = parse(self._package.read(name))
@@ -129,6 +135,15 @@ def package_name(package: Package) -> str:
     """Return the name of the part that lists all others."""
     root = package.xml("META-INF/container.xml").find(f"{_CONTAINER}rootfiles/{_CONTAINER}rootfile")
     return "" if root is None else root.get("full-path", "")
+
+
+def _lists(package: Package, root: Element, name: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the parts of a package that may list the pages of its print."""
+    for item in root.iterfind(f"{OPF}manifest/{OPF}item"):
+        part = _part(posixpath.dirname(name), item.get("href", ""))
+        listing = "nav" in item.get("properties", "").split() or item.get("media-type") == _NCX
+        if listing and part in package.names:
+            yield part, package.read(part)
 
 
 def _spine(package: Element, name: str) -> list[str]:

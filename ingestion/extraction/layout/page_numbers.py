@@ -128,14 +128,28 @@ def without_numbers(pages: Sequence[PageRows], labels: Mapping[int, str]) -> lis
     return kept
 
 
+def declared_label(text: str) -> str:
+    """Return the label of a page as a file declares it, without the word for a page; "" if it is none.
+
+    >>> declared_label("Page 5"), declared_label("Cover"), declared_label("A-5")
+    ('5', '', 'A-5')
+    """
+    match = _DECLARED.fullmatch(" ".join(text.split()).rstrip("."))
+    return match["label"].strip() if match and _counted(match["label"]) is not None else ""
+
+
+def tells_apart(labels: Sequence[str]) -> bool:
+    """Return whether there are labels, and most of them say another page than the one before."""
+    repeated = sum(label == before != "" for before, label in pairwise(labels))
+    return any(labels) and repeated <= _REPEATED * len(labels)
+
+
 def _believable(declared: Sequence[str]) -> dict[int, str]:
     """Return the declared labels by page; nothing if they are the sheets' or do not tell pages apart."""
-    found = ((page, _DECLARED.fullmatch(label.strip())) for page, label in enumerate(declared, 1))
-    labels = {page: match["label"].strip() for page, match in found if match}
-    repeated = sum(labels[page] == labels.get(page - 1) for page in labels)
-    if repeated > _REPEATED * len(labels) or all(_is_sheet(page, label) for page, label in labels.items()):
-        return {}
-    return {page: label for page, label in labels.items() if _counted(label) is not None}
+    labels = list(map(declared_label, declared))
+    named = {page: label for page, label in enumerate(labels, 1) if label}
+    is_known = not tells_apart(labels) or all(_is_sheet(page, label) for page, label in named.items())
+    return {} if is_known else named
 
 
 def _is_sheet(page: int, label: str) -> bool:

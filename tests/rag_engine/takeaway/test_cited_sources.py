@@ -5,7 +5,7 @@ from dataclasses import replace
 import bibtexparser
 import rispy
 
-from rag_engine.takeaway.bibliography import cited_entries, to_bibtex, to_ris
+from rag_engine.takeaway.bibliography import cited_entries, cited_pages, to_bibtex, to_ris
 from tests.rag_engine.conftest import make_source
 from tests.rag_engine.conversations.test_store import CITATION
 
@@ -32,3 +32,12 @@ def test_titles_of_every_script_come_back_from_both_formats() -> None:
     library = bibtexparser.parse_string(to_bibtex(entries))
     assert [entry["title"].strip("{}") for entry in library.entries] == [ARABIC.strip(), "Flood Act"]
     assert [one["title"] for one in rispy.loads(to_ris(entries))] == [ARABIC.strip(), "Flood Act"]
+
+
+def test_the_cited_pages_are_named_as_they_are_printed() -> None:
+    cited = [replace(GONE, page=9, page_label="5"), replace(GONE, page=13, page_label="9")]
+    pages = cited_pages(cited)
+    [entry] = bibtexparser.parse_string(to_bibtex(cited_entries(cited, []), pages)).entries
+    assert entry["note"] == "Licence: CC BY 4.0; Cited: pp. 5, 9 (sheets 9, 13)"
+    [record] = rispy.loads(to_ris(cited_entries(cited, []), pages))
+    assert record["notes"] == ["Licence: CC BY 4.0", "Cited: pp. 5, 9 (sheets 9, 13)"]

@@ -8,6 +8,7 @@ import pytest
 from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits
 from ingestion.types.outcome import Refusal
+from rag_engine.types.document import ExtractedText
 
 LIMITS = ExtractionLimits()
 _CONTAINER = (
@@ -126,3 +127,79 @@ def test_a_book_without_its_package_is_damaged(tmp_path: Path) -> None:
     with pytest.raises(Refusal) as caught:
         extract(epub(tmp_path / "a.epub", without="OEBPS/book.opf"), LIMITS, None)
     assert caught.value.reason == "damaged"
+
+
+_BROKEN = {
+    "OEBPS/text/two.xhtml": page("Preface", 'Before the flood <span epub:type="pagebreak" id="a" title="iv"/>we plan.'),
+    "OEBPS/text/chapter 1.xhtml": page(
+        '<a role="doc-pagebreak" id="b" aria-label=" Page 1. "></a>Rivers',
+        "Every river has a pl<span epub:type='pagebreak' title='2'></span>an.</p>"
+        "<div epub:type='pagebreak' role='doc-pagebreak'>3</div><p>Dykes too.</p>"
+        "<table><tr><th>Dyke</th><th>Height</th></tr><tr><td><span role='doc-pagebreak' title='4'/>Tarn</td>"
+        "<td>2 m</td></tr></table><p>Locks as well.",
+    ),
+}
+
+
+def numbered(extracted: ExtractedText) -> dict[str, str]:
+    """Return the texts of the lines, and the label of the page of each."""
+    return {extracted.text[one.start : one.end]: extracted.page_labels[one.page - 1] for one in extracted.lines}
+
+
+def test_breaks_between_printed_pages_tell_the_page_of_every_line(tmp_path: Path) -> None:
+    extracted = extract(epub(tmp_path / "a.epub", _BROKEN), LIMITS, None)
+    assert "Before the flood we plan." in extracted.text
+    assert "Every river has a plan." in extracted.text
+    assert extracted.page_labels == ("", "iv", "1", "2", "3", "4")
+    assert extracted.pages == 6
+    assert numbered(extracted) == {
+        "Preface": "", "Before the flood": "", "we plan.": "iv", "Rivers": "1", "Every river has a pl": "1", "an.": "2",
+        "Dykes too.": "3", "Dyke | Height": "3", "Dyke: Tarn; Height: 2 m": "4", "Locks as well.": "4",
+    }  # fmt: skip
+
+
+_LISTED = {
+    "OEBPS/text/two.xhtml": page("Preface", 'Why we plan. <a id="p1"/>First. <a id="p2"/>Second.'),
+}
+
+
+@pytest.mark.parametrize(
+    "listing",
+    [
+        '<nav epub:type="page-list"><ol><li><a href="text/two.xhtml#p1">213</a></li>'
+        '<li><a href="text/two.xhtml#p2">214</a></li><li><a href="text/chapter%201.xhtml">215</a></li></ol></nav>',
+        '<nav role="doc-pagelist"><ol><li><a href="text/two.xhtml#p1">Page 213</a></li>'
+        '<li><a href="text/two.xhtml#p2">Page 214</a></li><li><a href="text/chapter%201.xhtml">215</a></li></ol></nav>',
+        '<ncx xmlns="http://www.daisy.org/z3986/2005/ncx/"><pageList><pageTarget type="normal" value="213">'
+        '<navLabel><text>213</text></navLabel><content src="text/two.xhtml#p1"/></pageTarget><pageTarget value="214">'
+        '<content src="text/two.xhtml#p2"/></pageTarget><pageTarget><navLabel><text>215</text></navLabel>'
+        '<content src="text/chapter%201.xhtml"/></pageTarget></pageList></ncx>',
+    ],
+)
+def test_a_list_of_pages_names_those_of_the_print(tmp_path: Path, listing: str) -> None:
+    package = _PACKAGE.replace(
+        "</manifest>", '<item id="ncx" href="toc.ncx" media-type="application/x-dtbncx+xml"/></manifest>'
+    )
+    part = "OEBPS/toc.ncx" if listing.startswith("<ncx") else "OEBPS/nav.xhtml"
+    parts = _LISTED | {"OEBPS/book.opf": package, part: listing if part.endswith("ncx") else page("Contents", listing)}
+    found = numbered(extract(epub(tmp_path / "a.epub", parts), LIMITS, None))
+    assert found == {
+        "Preface": "", "Why we plan.": "", "First.": "213", "Second.": "214", "Rivers": "215",
+        "Every river has a plan.": "215",
+    }  # fmt: skip
+
+
+def test_breaks_that_name_no_pages_are_passed_over(tmp_path: Path) -> None:
+    text = "".join(f'{word} <span epub:type="pagebreak" title="1"/>' for word in ("One", "two", "three."))
+    extracted = extract(epub(tmp_path / "a.epub", {"OEBPS/text/two.xhtml": page("Preface", text)}), LIMITS, None)
+    assert (extracted.page_labels, extracted.pages) == ((), 2)
+    assert "One two three." in " ".join(extracted.text.split())
+
+
+def test_a_break_above_the_content_of_a_chapter_counts(tmp_path: Path) -> None:
+    chapter = (
+        "<html><body><header><span role='doc-pagebreak' title='7'/>Head</header><h1>Rivers</h1>"
+        "<p>Every river has a plan.</p><p>More <span role='doc-pagebreak' title='8'/>rivers.</p></body></html>"
+    )
+    found = numbered(extract(epub(tmp_path / "a.epub", {"OEBPS/text/chapter 1.xhtml": chapter}), LIMITS, None))
+    assert (found["Every river has a plan."], found["rivers."], found["Preface"]) == ("7", "8", "")
