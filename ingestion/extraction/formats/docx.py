@@ -79,10 +79,10 @@ def extract_docx(path: Path, limits: ExtractionLimits) -> Draft:
         headers, footers = (_edge(package, kind, looks) for kind in ("header", "footer"))
         core = package.find("docProps/core.xml")
         title = core.findtext("{http://purl.org/dc/elements/1.1/}title") if core is not None else ""
-        comments = package.find("word/comments.xml")
+        comments = package.count(r"word/comments\.xml", f"{W}comment")
     unread = sum(1 for _ in body.iter(f"{W}altChunk")) if body is not None else 0
     told = Message("Parts in the format of another program, which were not read: {count}.", count=unread)
-    warnings = (*(told for _ in range(bool(unread))), *unread_comments(0 if comments is None else len(comments)))
+    warnings = (*(told for _ in range(bool(unread))), *unread_comments(comments))
     return Draft([*headers, *content, *footers], title or "", warnings=warnings)
 
 

@@ -64,6 +64,11 @@ class Package:
         """Return the root of an XML part; None if there is no such part."""
         return self.xml(name) if name in self.names else None
 
+    def count(self, parts: str, tag: str) -> int:
+        """Return how many elements of a name are in the parts whose whole names fit a pattern."""
+        roots = (parse_xml(self.read(name)) for name in self.names if re.fullmatch(parts, name))
+        return sum(1 for root in roots if root is not None for _ in root.iter(tag))
+
     def stream(self, name: str) -> IO[bytes]:
         """Open a part, to be read piece by piece; its errors are those of zipfile."""
         return self._archive.open(name)
