@@ -136,7 +136,7 @@ def test_formulas_that_libreoffice_computes_in_opendocument_are_counted(
 
 
 def patched(path: Path, part: str, old: str, new: str) -> Path:
-    """The workbook with other words in one of its parts."""
+    """Return a copy of a workbook with other words in one of its parts."""
     copy = path.with_name(f"patched {path.name}")
     with zipfile.ZipFile(path) as archive, zipfile.ZipFile(copy, "w") as made:
         for name in archive.namelist():
