@@ -192,7 +192,7 @@ def _blocks(
 
 def _notes_of(element: Element, notes: Mapping[tuple[str, str], DraftBlock]) -> Iterator[DraftBlock]:
     """Yield the notes whose marks are in an element and in no text box of it."""
-    for reference in parts_outside(element, _BOX, f"{W}footnoteReference", f"{W}endnoteReference"):
+    for reference in parts_outside(element, (_BOX,), f"{W}footnoteReference", f"{W}endnoteReference"):
         kind = str(reference.tag).removeprefix(W).removesuffix("Reference")
         if (note := notes.get((kind, reference.get(f"{W}id", "")))) is not None:
             yield note
@@ -200,7 +200,7 @@ def _notes_of(element: Element, notes: Mapping[tuple[str, str], DraftBlock]) -> 
 
 def _boxes(element: Element) -> Iterator[Element]:
     """Yield the text boxes within an element, without those within them and without second copies."""
-    for box in parts_outside(element, _BOX, _BOX):
+    for box in parts_outside(element, (_BOX,), _BOX):
         if next(box.iterancestors(FALLBACK), None) is None:
             yield box
 
