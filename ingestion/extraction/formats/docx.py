@@ -79,10 +79,10 @@ def extract_docx(path: Path, limits: ExtractionLimits) -> Draft:
         headers, footers = (_edge(package, kind, looks) for kind in ("header", "footer"))
         core = package.find("docProps/core.xml")
         title = core.findtext("{http://purl.org/dc/elements/1.1/}title") if core is not None else ""
-        comments = package.find("word/comments.xml")
+        comments = package.count(r"word/comments\.xml", f"{W}comment")
     unread = sum(1 for _ in body.iter(f"{W}altChunk")) if body is not None else 0
     told = Message("Parts in the format of another program, which were not read: {count}.", count=unread)
-    warnings = (*(told for _ in range(bool(unread))), *unread_comments(0 if comments is None else len(comments)))
+    warnings = (*(told for _ in range(bool(unread))), *unread_comments(comments))
     return Draft([*headers, *content, *footers], title or "", warnings=warnings)
 
 
@@ -192,7 +192,7 @@ def _blocks(
 
 def _notes_of(element: Element, notes: Mapping[tuple[str, str], DraftBlock]) -> Iterator[DraftBlock]:
     """Yield the notes whose marks are in an element and in no text box of it."""
-    for reference in parts_outside(element, _BOX, f"{W}footnoteReference", f"{W}endnoteReference"):
+    for reference in parts_outside(element, (_BOX,), f"{W}footnoteReference", f"{W}endnoteReference"):
         kind = str(reference.tag).removeprefix(W).removesuffix("Reference")
         if (note := notes.get((kind, reference.get(f"{W}id", "")))) is not None:
             yield note
@@ -200,7 +200,7 @@ def _notes_of(element: Element, notes: Mapping[tuple[str, str], DraftBlock]) -> 
 
 def _boxes(element: Element) -> Iterator[Element]:
     """Yield the text boxes within an element, without those within them and without second copies."""
-    for box in parts_outside(element, _BOX, _BOX):
+    for box in parts_outside(element, (_BOX,), _BOX):
         if next(box.iterancestors(FALLBACK), None) is None:
             yield box
 

@@ -27,9 +27,11 @@ _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _SPACES = {f"{_TEXT}tab", f"{_TEXT}line-break"}
 _DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 _FORM = "{urn:oasis:names:tc:opendocument:xmlns:form:1.0}"
+_FIELD = "{urn:openoffice:names:experimental:ooo-ms-interop:xmlns:field:1.0}"
 _SVG = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
-# Text boxes stand behind the paragraph that they are fixed to.
-_BOX = f"{_DRAW}text-box"
+# Text boxes and drawn shapes stand behind the paragraph that they are fixed to.
+_SHAPES = "custom-shape", "rect", "ellipse", "circle", "line", "polyline", "polygon", "path", "connector", "caption"
+_BOXES = tuple(f"{_DRAW}{name}" for name in ("text-box", *_SHAPES))
 # An attribute of ours: the number of a paragraph.
 _NUMBER = "number"
 # Deleted words, notes (which have a place of their own), and what programs keep for themselves.
@@ -41,7 +43,7 @@ _SKIPPED = {
     f"{_OFFICE}forms",
     *(f"{_TEXT}{kind}-source" for kind in ("table-of-content", "alphabetical-index", "illustration-index")),
 }
-_NO_WORDS = {*_SKIPPED, _BOX, f"{_SVG}title", f"{_SVG}desc", f"{_OFFICE}binary-data"}
+_NO_WORDS = {*_SKIPPED, *_BOXES, f"{_SVG}title", f"{_SVG}desc", f"{_OFFICE}binary-data"}
 _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _LINES = (f"{_STYLE}text-line-through-style", f"{_STYLE}text-line-through-type")
 # Elements that have a style, and its family.
@@ -98,6 +100,8 @@ def _draft(parts: Sequence[Element], content: Element, meta: Element | None) -> 
     body = content.find(f"{_OFFICE}body/{_OFFICE}text")
     blocks, comments = [], 0
     if body is not None:
+        for deleted in list(body.iter(f"{_TEXT}tracked-changes")):
+            deleted.clear()
         _write_numbers(body, parts)
         _write_controls(body)
         edges = (list(_edge(parts, kind, looks)) for kind in ("header", "footer"))
@@ -130,6 +134,17 @@ def _write_controls(body: Element) -> None:
     for place in drawn:
         control = controls.get(place.get(f"{_DRAW}control"))
         place.text = "" if control is None else f" {_filled_in(control)} "
+
+
+def _marked_field(field: Element) -> str:
+    """Return what is filled in at a field of a form that comes from Word: a ticked box or the chosen entry."""
+    values: dict[str, list[str]] = {}
+    for one in field:
+        values.setdefault(one.get(f"{_FIELD}name", ""), []).append(one.get(f"{_FIELD}value", ""))
+    if "CHECKBOX" in field.get(f"{_FIELD}type", ""):
+        return "[x] " if values.get("Checkbox_Checked") == ["true"] else "[ ] "
+    entries, chosen = values.get("Dropdown_ListEntry", []), whole_number(values.get("Dropdown_Selected", [""])[0], 0)
+    return entries[chosen] if 0 <= chosen < len(entries) else ""
 
 
 def _filled_in(control: Element) -> str:
@@ -309,9 +324,9 @@ def _blocks(container: Element, looks: Looks) -> Iterator[DraftBlock]:
         elif isinstance(tag, str) and tag not in _SKIPPED:
             yield from [paragraph(_runs(element, looks))] if _is_hidden(element) else _blocks(element, looks)
         if tag in (f"{_TEXT}p", f"{_TEXT}h", f"{_TABLE}table"):
-            for box in parts_outside(element, _BOX, _BOX):
+            for box in parts_outside(element, _BOXES, *_BOXES):
                 yield from _blocks(box, looks)
-            for note in parts_outside(element, _BOX, f"{_TEXT}note"):
+            for note in parts_outside(element, _BOXES, f"{_TEXT}note"):
                 runs = (run for body in note.iterfind(f"{_TEXT}note-body") for run in _runs(body, looks))
                 yield paragraph([_mark_of(note), Run(" "), *runs], kind="note")
         yield from odf_pictures(element) if tag in _PICTURED else ()
@@ -380,6 +395,8 @@ def _written(child: Element, looks: Looks, look: Look) -> Iterator[Run]:
         yield _mark_of(child)
     elif child.tag in _SPACES:
         yield Run(" ", look)
+    elif child.tag == f"{_FIELD}fieldmark":
+        yield Run(_marked_field(child), look)
     elif child.tag == f"{_TEXT}ruby-text":
         # Said beside what it is above, as pages without such print do.
         yield from [Run("(", look), *_runs(child, looks, look), Run(")", look)]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
+from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph, unread_comments
 from ingestion.extraction.formats.pictures.charts import chart_blocks, diagram_blocks
 from ingestion.extraction.formats.pictures.package_pictures import EMU_A_POINT, named_parts, picture_block, picture_ids
 from ingestion.extraction.formats.refusals import damaged
@@ -49,14 +49,16 @@ def extract_pptx(path: Path, limits: ExtractionLimits) -> Draft:
     from pptx.exc import PythonPptxError
 
     try:
-        with open_package(path, limits):
+        with open_package(path, limits) as package:
+            comments = package.count(r"ppt/comments/[^/]+\.xml", "{*}cm")
             presentation = Presentation(str(path))
         slides, height = presentation.slides, float(presentation.slide_height or 0)
         blocks: list[DraftBlock] = []
         for number, slide in enumerate(slides, 1):
             shown = slide._element.get("show") not in ("0", "false")  # noqa: SLF001 - the library does not tell
             blocks += (block if shown else _hidden(block) for block in _slide_blocks(slide, number, height))
-        return Draft(blocks, presentation.core_properties.title or "", len(slides))
+        title = presentation.core_properties.title or ""
+        return Draft(blocks, title, len(slides), warnings=unread_comments(comments))
     except (PythonPptxError, XMLSyntaxError, KeyError, ValueError, AttributeError, *UNPACKING_ERRORS) as error:
         raise damaged(path, error) from error
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import islice
@@ -65,6 +65,8 @@ _EDGES = [re.compile(rf"\{{\s*\\{kind}[lrf]?(?![a-z])") for kind in ("header", "
 _COMMENT = re.compile(r"\{\s*\\\*\\annotation(?![a-z])")
 # What an embedded object shows.
 _OBJECT, _RESULT = (re.compile(rf"\{{\s*\\{name}(?![a-z])") for name in ("object", "result"))
+_FIELD, _ENTRY = re.compile(r"\{\s*\\field(?![a-z])"), re.compile(r"\{\s*\\\*\\ffl(?![a-z])")
+_FORM_KIND, _FORM_STATE = re.compile(r"\\fftype([12])(?!\d)"), re.compile(r"\\ff(def)?res(\d{1,3})")
 _TITLE = re.compile(r"\{\s*\\title(?![a-z])")
 _FONTS = re.compile(r"\{\s*\\fonttbl(?![a-z])")
 # How striprtf fails on what is damaged.
@@ -126,14 +128,34 @@ def _edge_blocks(texts: Iterable[str]) -> Iterator[DraftBlock]:
 
 
 def _with_results(source: str) -> str:
-    """Return the source with what embedded objects show in their places."""
+    """Return the source with what embedded objects and fields of forms show in their places."""
+    if "\\formfield" in source:
+        source = _replaced(source, _FIELD, _filled_in)
+    return _replaced(source, _OBJECT, lambda group: _RESULT.sub("{", next(_groups(group, _RESULT), "{}"), count=1))
+
+
+def _replaced(source: str, start: re.Pattern[str], shown: Callable[[str], str]) -> str:
+    """Return the source with another text for each group that begins as the pattern says."""
     parts, beyond = [], 0
-    for group in _groups(source, _OBJECT):
-        start = source.index(group, beyond)
-        shown = next(_groups(group, _RESULT), "{}")
-        parts += [source[beyond:start], _RESULT.sub("{", shown, count=1)]
-        beyond = start + len(group)
+    for group in _groups(source, start):
+        at = source.index(group, beyond)
+        parts += [source[beyond:at], shown(group)]
+        beyond = at + len(group)
     return "".join([*parts, source[beyond:]])
+
+
+def _filled_in(field: str) -> str:
+    """Return what a field of a form shows, a ticked box or the chosen entry; another field as it is."""
+    kind = _FORM_KIND.search(field)
+    if kind is None or field.count("\\fldinst") > 1:
+        return field
+    stated = dict(_FORM_STATE.findall(field))
+    # Of 25 is none that was filled in.
+    state = int(stated.get("", "25")) if stated.get("", "25") != "25" else int(stated.get("def", "0"))
+    if kind[1] == "1":
+        return "{[x] }" if state else "{[ ] }"
+    entries = [_ENTRY.sub("{", entry, count=1) for entry in _groups(field, _ENTRY)]
+    return entries[state] if state < len(entries) else ""
 
 
 def _without_asides(source: str) -> tuple[str, list[_Aside]]:

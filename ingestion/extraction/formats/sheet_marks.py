@@ -24,7 +24,8 @@ RowColumn = tuple[int, int]
 _MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})"')
 _ROW = re.compile(rb'<(?:\w+:)?row\b[^>]{0,200}?\sr="(\d{1,7})"[^>]{0,200}>')
 _COLUMN = re.compile(rb"<(?:\w+:)?col\b[^>]{0,300}>")
-_HIDDEN = re.compile(rb'\shidden="(?:1|true)"')
+# Also of no height or width.
+_HIDDEN = re.compile(rb'\s(?:hidden="(?:1|true)"|(?:ht|width)="0(?:\.0+)?")')
 _EDGES = re.compile(rb'\s(min|max)="(\d{1,5})"')
 _LONGEST_FORMULA = 9_000
 # An empty value of a formula that gives a text is its value.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
+from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph, unread_comments
 from ingestion.extraction.formats.refusals import damaged
 from ingestion.extraction.formats.sheet_marks import RowColumn, SheetMarks, compute, read_marks, told_formulas
 from ingestion.extraction.formats.zip_container import UNPACKING_ERRORS, open_package
@@ -21,6 +22,7 @@ from ingestion.extraction.table_grid import GridCell
 from ingestion.file_reading import ExtractionLimits
 from rag_engine.messages import Message
 
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _SHIFTS = {"superscript": Look.RAISED, "subscript": Look.LOWERED}
 
 
@@ -58,6 +60,7 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
                         )
                     )
                 blocks += sheet_blocks(rows, number)
+            notes += unread_comments(package.count(r"xl/(?:[^/]+/)?comments?\d*\.xml", "{*}comment"))
             title = workbook.properties.title or ""
             workbook.close()
         except (InvalidFileException, SyntaxError, LookupError, ValueError, TypeError, *UNPACKING_ERRORS) as error:
@@ -138,6 +141,8 @@ class _Styles(dict[int, _Style]):
 
 
 def _cell(value: Any, style: _Style) -> GridCell:
+    if type(value) is str:
+        value = _unescaped(value)
     if style.look or isinstance(value, list):
         runs = list(_runs(value, style))
         return GridCell(one_line(standing(runs)), bold=style.bold, left_out=left_out(runs))
@@ -148,6 +153,11 @@ def _cell(value: Any, style: _Style) -> GridCell:
     return GridCell(text, bold=style.bold)
 
 
+def _unescaped(text: str) -> str:
+    """Return a text with the characters that Excel writes by their numbers, because XML has no place for them."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
+
+
 def _runs(value: Any, style: _Style) -> Iterator[Run]:
     """Yield the runs of a cell: those of rich text, or the whole."""
     from openpyxl.cell.rich_text import CellRichText, TextBlock
@@ -156,7 +166,8 @@ def _runs(value: Any, style: _Style) -> Iterator[Run]:
         yield Run(format_value(value, style.code), style.look)
         return
     for part in value:
-        yield Run(part.text, _look_of(part.font)) if isinstance(part, TextBlock) else Run(str(part), style.look)
+        text, look = (part.text, _look_of(part.font)) if isinstance(part, TextBlock) else (str(part), style.look)
+        yield Run(_unescaped(text), look)
 
 
 def _look_of(font: Any) -> Look:

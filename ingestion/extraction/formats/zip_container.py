@@ -6,7 +6,7 @@ import re
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -63,6 +63,11 @@ class Package:
     def find(self, name: str) -> Element | None:
         """Return the root of an XML part; None if there is no such part."""
         return self.xml(name) if name in self.names else None
+
+    def count(self, parts: str, tag: str) -> int:
+        """Return how many elements of a name are in the parts whose whole names fit a pattern."""
+        roots = (parse_xml(self.read(name)) for name in self.names if re.fullmatch(parts, name))
+        return sum(1 for root in roots if root is not None for _ in root.iter(tag))
 
     def stream(self, name: str) -> IO[bytes]:
         """Open a part, to be read piece by piece; its errors are those of zipfile."""
@@ -151,11 +156,11 @@ def whole_number(stated: str | None, usual: int) -> int:
     return min(int(stated), _LARGEST) if stated and _NUMBER.fullmatch(stated.strip()) else usual
 
 
-def parts_outside(element: Element, box: str, *tags: str) -> Iterator[Element]:
+def parts_outside(element: Element, boxes: Collection[str], *tags: str) -> Iterator[Element]:
     """Yield the parts of an element with these names that are not within a box of it."""
     for part in element.iter(*tags):
-        around = part.iterancestors(box, str(element.tag))
-        if next((one for one in around if one is element or one.tag == box), None) is element:
+        around = part.iterancestors(*boxes, str(element.tag))
+        if next((one for one in around if one is element or one.tag in boxes), None) is element:
             yield part
 
 

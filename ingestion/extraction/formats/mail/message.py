@@ -21,8 +21,11 @@ from rag_engine.messages import Message
 
 _MOST_OPENED = 50
 _LONGEST_HEADER = 500
-# What the same words in plain text do not show: struck ones, and raised and lowered figures.
-_LOOKS = re.compile(r"<(?:s|del|strike|sup|sub)[\s>]|line-through|vertical-align\s*:\s*su", re.IGNORECASE)
+# What the same words in plain text do not show: struck ones, raised and lowered figures, and tables with names.
+_LOOKS = re.compile(
+    r"<(?:s|del|strike|sup|sub|th)[\s>]|line-through|vertical-align\s*:\s*su|class=[\"']?(?:MsoTableGrid|xl\d)",
+    re.IGNORECASE,
+)
 
 
 class Attachment(NamedTuple):
@@ -60,7 +63,7 @@ class Mail:
 
 
 def shows_more(page: str) -> bool:
-    """Return whether a page says of its words what plain text cannot: that they are struck, raised or lowered."""
+    """Return whether a page shows what plain text cannot: words that are struck, raised, lowered or in a table."""
     return _LOOKS.search(page) is not None
 
 

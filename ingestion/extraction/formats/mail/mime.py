@@ -33,6 +33,7 @@ _RECEIPTS = ("message/", "text/rfc822-headers", "text/x-amp-html")
 _UNTOLD = frozenset({"us-ascii", "ascii", "unknown-8bit", "x-unknown", "unknown"})
 # The line before each mail of a mailbox, with its time and year, and the mark of a line of a mail that begins so.
 _POSTMARK = re.compile(rb"From .{0,200}\d\d:\d\d.{0,40}\d{4}")
+_CUT = re.compile(r"(?<!^--) \r?\n(?!>)", re.MULTILINE)
 _MARKED = re.compile(rb">+From ")
 # Bytes above 127 as Python's parser keeps them.
 _BYTES = re.compile("[\udc80-\udcff]")
@@ -167,7 +168,9 @@ def _content(part: MimePart) -> bytes:
 
 def _text(part: MimePart) -> str:
     charset = part.get_content_charset("")
-    return decode(_content(part), "" if charset in _UNTOLD else charset)
+    text = decode(_content(part), "" if charset in _UNTOLD else charset)
+    # Lines that were cut within words, for programs that put them together (RFC 3676).
+    return _CUT.sub("", text) if str(part.get_param("delsp", "")).lower() == "yes" else text
 
 
 def _name(part: MimePart) -> str:

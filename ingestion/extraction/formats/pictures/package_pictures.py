@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from urllib.parse import unquote, urlsplit
 
-from ingestion.extraction.assemble import DraftBlock, PastedPicture
+from ingestion.extraction.assemble import DraftBlock, PastedPicture, paragraph
 from ingestion.extraction.formats.pictures.charts import chart_blocks, diagram_blocks, odf_chart_blocks
 from ingestion.extraction.formats.zip_container import Element, Package, parse_xml
 
@@ -24,6 +24,7 @@ _SOURCE = re.compile(
 )
 
 _CONTENT = "content.xml"
+_CHART_SHEETS = "/chartsheets/"
 _SHOWN = re.compile(r"chart|diagram")
 
 Finder = Callable[[Element], Iterator[DraftBlock]]
@@ -125,22 +126,33 @@ def relationships(package: Package, part: str) -> dict[str, str]:
 
 
 def sheet_pictures(package: Package) -> Iterator[DraftBlock]:
-    """Yield the pictures on the sheets of a workbook that are shown, each with the number of its sheet."""
+    """Yield what is drawn on the sheets of a workbook that are shown, each with the number of its sheet."""
     part = next((name for name in package.names if name.endswith("workbook.xml")), "")
     workbook, targets = package.find(part), relationships(package, part)
-    sheets = [] if workbook is None else list(workbook.iterfind("{*}sheets/{*}sheet"))
-    for number, sheet in enumerate(sheets, 1):
-        identity = _attribute(sheet, "}id")
-        if sheet.get("state", "visible") != "visible" or not targets.get(identity):
+    number = 0
+    for sheet in [] if workbook is None else workbook.iterfind("{*}sheets/{*}sheet"):
+        target = targets.get(_attribute(sheet, "}id"))
+        # A sheet that is a chart is none of rows, and goes with the one before.
+        number += not target or _CHART_SHEETS not in target
+        if sheet.get("state", "visible") != "visible" or not target:
             continue
-        for drawing in relationships(package, targets[identity]).values():
+        for drawing in relationships(package, target).values():
             if "/drawings/" in drawing and drawing.endswith(".xml"):
-                yield from _on_sheet(package, drawing, number)
+                yield from _on_sheet(package, drawing, max(1, number))
 
 
 def _on_sheet(package: Package, drawing: str, number: int) -> Iterator[DraftBlock]:
-    targets = relationships(package, drawing)
-    for holder in package.xml(drawing).iter("{*}blip"):
+    """Yield the text boxes, the titles of charts and the pictures of a drawing; the values of charts are in cells."""
+    targets, root = relationships(package, drawing), package.xml(drawing)
+    for line in root.iterfind(".//{*}txBody/{*}p"):
+        yield paragraph("".join(text.text or "" for text in line.iter("{*}t")), number)
+    for kind, identity in named_parts(root):
+        part = parse_xml(package.read(targets[identity])) if targets.get(identity) else None
+        if part is not None and kind == "chart":
+            yield from (block for block in chart_blocks(part, number) if block.kind != "table")
+        elif part is not None:
+            yield from diagram_blocks(part, number)
+    for holder in root.iter("{*}blip"):
         for identity in picture_ids(holder):
             if identity in targets:
                 yield picture_block(targets[identity], number, *_size_above(holder))

@@ -6,6 +6,7 @@ from ingestion.extraction.formats.word.markup import W
 from ingestion.extraction.formats.zip_container import Element
 
 _DELETED = (f"{W}del", f"{W}moveFrom")
+_CONTENT = ("t", "sym", "drawing", "pict", "object", "fldChar", "footnoteReference", "endnoteReference")
 _ROW_DELETED = f"{W}trPr/{W}del"
 _MARK_DELETED = tuple(f"{W}pPr/{W}rPr/{one}" for one in _DELETED)
 
@@ -20,14 +21,20 @@ def accept_changes(part: Element) -> None:
     for row in [one for one in part.iter(f"{W}tr") if one.find(_ROW_DELETED) is not None]:
         _drop(row)
     ended = [one for one in part.iter(f"{W}p") if any(one.find(path) is not None for path in _MARK_DELETED)]
+    changed: list[Element] = []
     for element in list(part.iter(*_DELETED)):
         # Those within properties say so of a row or of the end of a paragraph.
         above = element.getparent()
         if above is not None and not str(above.tag).endswith("Pr"):
+            changed += [above] if above.tag == f"{W}p" else list(above.iterancestors(f"{W}p"))[:1]
             above.remove(element)
     # From the last, so that several in a row come together.
     for paragraph in reversed(ended):
         _join_next(paragraph)
+    # A paragraph of which nothing is left is gone; not all programs say so of its end.
+    for paragraph in dict.fromkeys(changed):
+        if _is_empty(paragraph):
+            _join_next(paragraph)
 
 
 def _drop(row: Element) -> None:
@@ -53,6 +60,10 @@ def _join_next(paragraph: Element) -> None:
         for at, child in enumerate(words):
             following.insert(start + at, child)
     above.remove(paragraph)
+
+
+def _is_empty(paragraph: Element) -> bool:
+    return next(paragraph.iter(*(f"{W}{name}" for name in _CONTENT)), None) is None
 
 
 def _says(element: Element) -> bool:

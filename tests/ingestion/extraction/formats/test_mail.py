@@ -249,6 +249,14 @@ def test_an_outlook_message_whose_text_cannot_be_read_says_so(tmp_path: Path) ->
     assert "E-mails whose text is in a form that cannot be read: 1." in map(str, extracted.warnings)
 
 
+def test_lines_that_a_mail_cuts_within_words_are_whole(tmp_path: Path) -> None:
+    head = b"From: a@b.c\nTo: d@e.f\nSubject: x\nMIME-Version: 1.0\n"
+    kind = b"Content-Type: text/plain; charset=utf-8; format=flowed; delsp=yes\n\n"
+    text = read(tmp_path / "a.eml", head + kind + b"The dyke at Hol \nlin was  \nraised.\n\n-- \nAnna\n").text
+    assert "The dyke at Hollin was raised." in text
+    assert "-- Anna" in text
+
+
 def test_of_alternatives_the_one_that_shows_what_is_struck_is_read(tmp_path: Path) -> None:
     message = mail("Dykes", "Owners inspect dykes every five two years, on 10 and 21 May.")
     page = "<p>Owners inspect dykes every <s>five</s> two years, on 10 and 21 May.</p>"

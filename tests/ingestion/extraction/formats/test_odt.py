@@ -70,6 +70,16 @@ CASES = {
         + listed(item("g"), more='text:style-name="L" text:continue-list="x"'),
         ["1. a", "2. b", "α) c", "β) d", "3. e", "1. f", "4. g"],
     ),
+    "a list of which items are deleted": (
+        f"<text:tracked-changes><text:changed-region><text:deletion>{listed(item('x'), item('y'))}</text:deletion>"
+        f"</text:changed-region></text:tracked-changes>"
+        + listed(item("a"), more='text:style-name="L" text:continue-numbering="true"'),
+        ["1. a"],
+    ),
+    "a drawn shape with words": (
+        "<text:p>every <draw:custom-shape><text:p>Boxed.</text:p></draw:custom-shape>two years</text:p>",
+        ["every two years", "Boxed."],
+    ),
     "a list whose paragraphs name its style": (listed(item("a", style="Item"), more=""), ["1. a"]),
     "a struck item": (listed(item("a", style="Old"), item("b")), ["2. b"]),
     "words that stand in a struck paragraph": (

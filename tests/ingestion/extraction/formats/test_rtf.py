@@ -106,6 +106,11 @@ def test_rtf_of_an_unknown_font_alphabet_is_refused_as_damaged(tmp_path: Path) -
         ),
         (r"{\listtext\pard\plain 1.\tab}one\par{\listtext\pard\plain 2.\tab}{\strike two}\par", ["1. one"]),
         (r"See {\object\objemb{\*\objdata 0105}{\result\pard the result}}.\par", ["See the result."]),
+        (
+            r"{\field{\*\fldinst{FORMCHECKBOX{\*\formfield{\fftype1\ffres25\ffdefres1}}}}{\fldrslt}}paid in "
+            r"{\field{\*\fldinst{FORM{\*\formfield{\fftype2\ffres1{\*\ffl Hollin}{\*\ffl Kelm}}}}}{\fldrslt}}.\par",
+            ["[x] paid in Kelm."],
+        ),
         (r"The fee{\*\atnid A}{\*\annotation\pard Check\par} is 40.\par", ["The fee is 40."]),
     ],
 )

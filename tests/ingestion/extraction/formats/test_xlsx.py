@@ -6,6 +6,8 @@ from pathlib import Path
 
 import openpyxl
 import pytest
+from openpyxl.chart import BarChart, Reference
+from openpyxl.comments import Comment
 from openpyxl.utils.datetime import CALENDAR_MAC_1904
 
 from ingestion.extraction.extract import extract
@@ -131,3 +133,47 @@ def test_formulas_that_libreoffice_computes_in_opendocument_are_counted(
     extracted = extract(tmp_path / "a.ods", ExtractionLimits(), None)
     assert "Measure: Total; Cost: 55" in extracted.text
     assert extracted.warnings == ("Formulas without a saved value, computed by LibreOffice: 1.",)
+
+
+def patched(path: Path, part: str, old: str, new: str) -> Path:
+    """Return a copy of a workbook with other words in one of its parts."""
+    copy = path.with_name(f"patched {path.name}")
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(copy, "w") as made:
+        for name in archive.namelist():
+            content = archive.read(name)
+            assert name != part or old.encode() in content
+            made.writestr(name, content.replace(old.encode(), new.encode()) if name == part else content)
+    return copy
+
+
+def test_comments_of_cells_and_places_of_no_size_are_counted(tmp_path: Path) -> None:
+    workbook = openpyxl.Workbook()
+    sheet = workbook.worksheets[0]
+    for row in (["Town", "Fee"], ["Hollin", 40], ["Kelm_x000D_\nNorth", 50]):
+        sheet.append(row)
+    sheet["B2"].comment = Comment("Provisional", "A")
+    workbook.save(tmp_path / "a.xlsx")
+    path = patched(tmp_path / "a.xlsx", "xl/worksheets/sheet1.xml", '<row r="2"', '<row r="2" ht="0" customHeight="1"')
+    extracted = extract(path, ExtractionLimits(), None)
+    assert extracted.text == "Sheet\n\nTown | Fee\n\nTown: Kelm North; Fee: 50"
+    assert [str(one) for one in extracted.warnings] == [
+        "Comments, left out because they are not part of the text: 1.",
+        "Hidden words, left out because no page shows them: 2.",
+    ]
+
+
+def test_text_boxes_and_titles_of_charts_on_a_sheet_are_read(tmp_path: Path) -> None:
+    workbook = openpyxl.Workbook()
+    sheet = workbook.worksheets[0]
+    for row in (["Year", "Floods"], [2020, 3], [2021, 5]):
+        sheet.append(row)
+    chart = BarChart()
+    chart.title = "Floods by year"
+    chart.add_data(Reference(sheet, min_col=2, min_row=1, max_row=3), titles_from_data=True)
+    sheet.add_chart(chart, "D2")
+    workbook.save(tmp_path / "a.xlsx")
+    a = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+    box = f"<sp><txBody><a:p {a}><a:r><a:t>2021 is provisional.</a:t></a:r></a:p></txBody></sp></wsDr>"
+    path = patched(tmp_path / "a.xlsx", "xl/drawings/drawing1.xml", "</wsDr>", box)
+    text = extract(path, ExtractionLimits(), None).text
+    assert text.endswith("Year: 2021; Floods: 5\n\n2021 is provisional.\n\nFloods by year")
