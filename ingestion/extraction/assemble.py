@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from ingestion.extraction.layout.letter_spacing import has_spaced_letters, with_joined_letters
 from ingestion.extraction.runs import Look, Run, left_out, offset_after, standing
-from ingestion.extraction.table_grid import TableGrid
+from ingestion.extraction.table_grid import GridCell, TableGrid
 from rag_engine.messages import Message
 from rag_engine.types.document import Block, BlockKind, Box, Line, StruckText
 
@@ -58,6 +58,7 @@ class DraftBlock:
 
     Its lines hold what stands, `left_out` the rest: words that are struck or hidden. A `picture` has no lines until it
     is read. The margin beside it has its `number`; what is `aside` is a note in the margin beside the next block.
+    `places` are what stands side by side in a text of one row.
     """
 
     page: int
@@ -69,6 +70,7 @@ class DraftBlock:
     picture: PastedPicture | None = None
     number: str = ""
     aside: bool = False
+    places: tuple[GridCell, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

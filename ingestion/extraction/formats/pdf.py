@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -47,23 +46,29 @@ from ingestion.extraction.layout.margin_numbers import (
     number_columns,
     numbered_pages,
 )
-from ingestion.extraction.layout.margins import with_margins, without_margins
+from ingestion.extraction.layout.margins import rows_of_pages, with_margins, without_margins
 from ingestion.extraction.layout.page_breaks import MARGIN, joined_over_pages, without_running_heads
 from ingestion.extraction.layout.page_numbers import labels_of_pages, read_labels, without_numbers
 from ingestion.extraction.layout.paragraphs import blocks_of, body_size
 from ingestion.extraction.layout.quarter_turns import quarters_of, turned
 from ingestion.extraction.layout.ruled_tables import PlacedWord, placed_word
 from ingestion.extraction.layout.ruling_lines import Frame, Shape, frames_of
-from ingestion.extraction.layout.sideways import page_rows
+from ingestion.extraction.layout.sideways import in_blocks, page_rows
 from ingestion.extraction.layout.struck import StruckSpan, struck_texts
-from ingestion.extraction.layout.text_layer_check import LigatureSearch, is_scrambled
-from ingestion.extraction.layout.text_rows import PageRows, PrintedLine, is_raised, rows_of, with_drop_capitals
+from ingestion.extraction.layout.text_layer_check import LigatureSearch, is_scrambled, reads_better
+from ingestion.extraction.layout.text_rows import (
+    PageRows,
+    PrintedLine,
+    is_raised,
+    recognised_lines,
+    with_drop_capitals,
+)
 from ingestion.extraction.layout.title import choose_title
 from ingestion.extraction.layout.watermarks import StampedLine, watermarks
 from ingestion.extraction.runs import Look, Run, letters, standing, told
 from ingestion.extraction.symbols import in_unicode, is_symbol_font
 from ingestion.extraction.table_text import with_caption_units
-from ingestion.file_reading import ExtractionLimits, OcrEngine, OcrLine, Picture
+from ingestion.file_reading import ExtractionLimits, OcrEngine, Picture
 from ingestion.types.outcome import Refusal
 from rag_engine.errors import BackendError
 from rag_engine.messages import Message
@@ -230,9 +235,10 @@ def _ends(path: Path) -> bool:
 def _page_rows(
     page: pymupdf.Page, number: int, search: LigatureSearch, read: _ReadPages, numbered: Numbered = NOT_NUMBERED
 ) -> PageRows:
-    """Return the rows of a page without words that are stamped across it, and without `numbered` lines' numbers.
+    """Return the rows of a page without stamped words and without numbers of lines.
 
-    Such words are added to `read`, and so are numbers in margins; stamps known from other pages are left out too.
+    Stamps and numbers in margins are added to `read`. Stamps known from other pages are left out too, and `numbered`
+    says which of the numbers count lines or paragraphs.
     """
     # Coordinates come as if the page were not rotated; boxes must lie on the page as it is drawn.
     turn = page.rotation_matrix if page.rotation else None
@@ -255,6 +261,7 @@ def _page_rows(
         if text := one_line(spelled):
             quarters = 0 if along == _LEVEL and turn is None else _quarters(along, turn)
             lines.append(_printed(text, bbox, spans, index, turn, quarters))
+    lines = lines if turn is None else in_blocks(lines, 0)
     drawn = [Shape(_turned(one["bbox"], turn), one["stroked"]) for one in blocks if one["type"] == _VECTOR]
     width, height = page.rect.width, page.rect.height
     frames = frames_of(drawn, width, height)
@@ -533,7 +540,7 @@ def _recognise(
 
     The rows of the former replace those of a scantier or scrambled text layer.
     """
-    read: list[int] = []
+    read: dict[int, list[PrintedLine]] = {}
     drawn: list[tuple[int, int]] = []
     undrawn: dict[int, str] = {}
     # A file that is a picture itself has no more to show than its pixels.
@@ -556,12 +563,14 @@ def _recognise(
             number, dpi = drawn[index]
             page = pages[number - 1]
             lines = recognised_lines(picture_lines, 72.0 / dpi)
-            if _reads_better([line.text for line in lines], _texts(page)):
-                pages[number - 1] = PageRows(number, page.width, page.height, rows_of(lines), recognised=True)
-                read.append(number)
+            if reads_better([line.text for line in lines], _texts(page)):
+                read[number] = lines
     except BackendError as error:
         raise _ocr_broken("{file} has scanned pages that could not be read: {error}", path, error) from error
-    return read, undrawn
+    widths = {number: pages[number - 1].width for number in read}
+    for number, rows in rows_of_pages(read, widths).items():
+        pages[number - 1] = PageRows(number, widths[number], pages[number - 1].height, rows, recognised=True)
+    return list(read), undrawn
 
 
 def _read_figures(document: pymupdf.Document, path: Path, figures: list[Figure], ocr: OcrEngine) -> list[Figure]:
@@ -573,33 +582,6 @@ def _read_figures(document: pymupdf.Document, path: Path, figures: list[Figure],
 
 def _ocr_broken(message: str, path: Path, error: BackendError) -> Refusal:
     return Refusal("ocr_missing", message, help=error.help, file=path.name, error=error.fault)
-
-
-def _reads_better(seen: Sequence[str], shown: Sequence[str]) -> bool:
-    """Return whether OCR saw more than a scanty text layer has, or language where the text layer has none."""
-    if is_scrambled(shown):
-        # With all its letters, or it is a head that could be read.
-        return not is_scrambled(seen) and sum(map(len, seen)) > 0.5 * sum(map(len, shown))
-    return sum(map(len, seen)) > sum(map(len, shown))
-
-
-def recognised_lines(lines: Sequence[OcrLine], scale: float) -> list[PrintedLine]:
-    """Return lines in points. All get the page's median size, since a box's height depends on its letters."""
-    if not lines:
-        return []
-    # A line's box spans ascenders and descenders: about 4/3 of the type size.
-    size = 0.75 * scale * median(min(line.box.y1 - line.box.y0, line.box.x1 - line.box.x0) for line in lines)
-    return [
-        PrintedLine(
-            one_line(line.text),
-            Box(*(round(edge * scale, 2) for edge in (line.box.x0, line.box.y0, line.box.x1, line.box.y1))),
-            size,
-            False,
-            line.block,
-        )
-        for line in lines
-        if one_line(line.text)
-    ]
 
 
 def _raise_out_of_memory(error: Exception) -> None:

@@ -1,4 +1,4 @@
-"""Numbers in the margins of pages: those of lines, which are no text, and those of paragraphs; pure geometry."""
+"""Numbers in the margins of pages, which count lines or paragraphs; pure geometry."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST = 12
 _FIRST = re.compile(r"(\d{1,5})\s+(?=\S)")
 _LAST = re.compile(r"(?<=\S)\s+(\d{1,5})$")
 # Share of a page's width from which a line is a line of prose.
-_WIDE = 0.25
+_WIDE = 0.2
 # Share of the lines of prose that may reach into the column of a margin, such as a heading.
 _STRAY = 0.05
 # Share of the lines of prose that begin in lower case, which go on with a sentence; no list has so many.
@@ -42,8 +42,8 @@ _STEPS = (2, 5, 10)
 _NEAR = 6.0
 
 
-class Place(Enum):
-    """Where a number is: in a line of its own left of the text, right of it or between its columns; or in its line."""
+class NumberPlace(Enum):
+    """The place of a number: alone beside the text or between columns, or first or last in a line."""
 
     LEFT = "left"
     RIGHT = "right"
@@ -53,8 +53,8 @@ class Place(Enum):
 
     @property
     def alone(self) -> bool:
-        """Whether the number is a line of its own."""
-        return self not in (Place.FIRST, Place.LAST)
+        """Whether the number is alone on its line."""
+        return self not in (NumberPlace.FIRST, NumberPlace.LAST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class NumberColumn:
     nearly all of the page's lines have such a number.
     """
 
-    place: Place
+    place: NumberPlace
     numbers: tuple[MarginNumber, ...]
     counted: int
     prose: bool
@@ -88,7 +88,10 @@ class NumberColumn:
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """Places of the printed lines of a page: numbers of lines, lines with such a number, numbers of paragraphs."""
+    """Places of printed lines of a page.
+
+    `dropped` are numbers of lines, `paragraphs` those of paragraphs; lines that are `first` or `last` have one in them.
+    """
 
     dropped: frozenset[int] = frozenset()
     first: frozenset[int] = frozenset()
@@ -111,7 +114,9 @@ def number_columns(lines: Sequence[PrintedLine], width: float, tables: Sequence[
         alone, first, last = ([at for at in ats if at not in inside] for ats in (alone, first, last))
     page = _Page(lines, width, set(alone))
     found = page.columns(alone)
-    found += [(place, ats) for place, ats in ((Place.FIRST, first), (Place.LAST, last)) if len(ats) >= _FEWEST]
+    found += [
+        (place, ats) for place, ats in ((NumberPlace.FIRST, first), (NumberPlace.LAST, last)) if len(ats) >= _FEWEST
+    ]
     return tuple(page.column(place, ats) for place, ats in found)
 
 
@@ -138,12 +143,15 @@ class _Page:
     def __init__(self, lines: Sequence[PrintedLine], width: float, alone: set[int]) -> None:
         self._lines = lines
         self._wide = _WIDE * width
-        prose = [line.box for at, line in enumerate(lines) if at not in alone and self._is_prose(line.box)]
+        others = [line for at, line in enumerate(lines) if at not in alone]
+        prose = [line.box for line in others if self._is_prose(line.box)]
+        if len(prose) < _FEWEST:
+            # A title page, or the last lines of a document.
+            prose = [line.box for line in others]
         self._starts = sorted(box.x0 for box in prose)
         self._ends = sorted(box.x1 for box in prose)
         self._rows: list[list[PrintedLine]] = []
         self._heights: list[float] = []
-        others = (line for at, line in enumerate(lines) if at not in alone)
         for line in sorted(others, key=lambda line: line.box.y0 + line.box.y1):
             middle = (line.box.y0 + line.box.y1) / 2
             if self._heights and middle - self._heights[-1] < 0.5 * line.size:
@@ -155,18 +163,18 @@ class _Page:
     def _is_prose(self, box: Box) -> bool:
         return box.x1 - box.x0 >= self._wide
 
-    def columns(self, alone: Sequence[int]) -> list[tuple[Place, list[int]]]:
+    def columns(self, alone: Sequence[int]) -> list[tuple[NumberPlace, list[int]]]:
         """Return the columns of numbers that no prose reaches into."""
-        if len(self._starts) < _FEWEST:
-            return []
         most = _STRAY * len(self._starts)
-        sides: defaultdict[Place, list[int]] = defaultdict(list)
+        sides: defaultdict[NumberPlace, list[int]] = defaultdict(list)
         for at in alone:
             box = self._lines[at].box
             left = bisect_right(self._ends, box.x0)
             right = len(self._starts) - bisect_left(self._starts, box.x1)
             if len(self._starts) - left - right <= most:
-                sides[Place.LEFT if left <= most else Place.RIGHT if right <= most else Place.BETWEEN].append(at)
+                sides[
+                    NumberPlace.LEFT if left <= most else NumberPlace.RIGHT if right <= most else NumberPlace.BETWEEN
+                ].append(at)
         return [(side, column) for side, ats in sides.items() for column in self._aligned(ats)]
 
     def _aligned(self, ats: Sequence[int]) -> list[list[int]]:
@@ -182,7 +190,7 @@ class _Page:
             reached = max(reached, box.x1)
         return columns
 
-    def column(self, place: Place, ats: Iterable[int]) -> NumberColumn:
+    def column(self, place: NumberPlace, ats: Iterable[int]) -> NumberColumn:
         """Return the numbers of these lines as a column, and whether they count the lines."""
         numbers = sorted((self._number(place, at) for at in ats), key=lambda number: number.box.y0 + number.box.y1)
         top, bottom = numbers[0].row, numbers[-1].row
@@ -194,9 +202,15 @@ class _Page:
         prose = self._goes_on(beside) and not (place.alone and self._is_celled(numbers))
         return NumberColumn(place, tuple(numbers), counted, prose, counted > 0.8 * len(self._rows))
 
-    def _number(self, place: Place, at: int) -> MarginNumber:
+    def _number(self, place: NumberPlace, at: int) -> MarginNumber:
         line = self._lines[at]
-        pattern = _FIRST.match if place is Place.FIRST else _LAST.search if place is Place.LAST else _ALONE.fullmatch
+        pattern = (
+            _FIRST.match
+            if place is NumberPlace.FIRST
+            else _LAST.search
+            if place is NumberPlace.LAST
+            else _ALONE.fullmatch
+        )
         found = pattern(line.text)
         middle = (line.box.y0 + line.box.y1) / 2
         row = min(bisect_left(self._heights, middle - 0.4 * line.size), max(0, len(self._rows) - 1))
@@ -246,7 +260,7 @@ def numbered_pages(columns: Mapping[int, Sequence[NumberColumn]]) -> dict[int, N
     """
     if not columns:
         return {}
-    edges = {place: _line_edges(place, columns.values()) for place in Place}
+    edges = {place: _line_edges(place, columns.values()) for place in NumberPlace}
     of_lines = {page: [one for one in found if _counts_lines(one, edges[one.place])] for page, found in columns.items()}
     chain = [
         (page, number)
@@ -259,26 +273,37 @@ def numbered_pages(columns: Mapping[int, Sequence[NumberColumn]]) -> dict[int, N
     paragraphs = _paragraphs(chain)
     settled = {}
     for page, found in of_lines.items():
-        lines: defaultdict[Place, set[int]] = defaultdict(set)
+        lines: defaultdict[NumberPlace, set[int]] = defaultdict(set)
         for column in found:
             lines[column.place] |= {number.line for number in _members(column)}
         settled[page] = Numbered(
             frozenset(at for place, ats in lines.items() if place.alone for at in ats),
-            frozenset(lines[Place.FIRST]),
-            frozenset(lines[Place.LAST]),
+            frozenset(lines[NumberPlace.FIRST]),
+            frozenset(lines[NumberPlace.LAST]),
             paragraphs.get(page, frozenset()),
         )
     return {page: numbers for page, numbers in settled.items() if numbers != NOT_NUMBERED}
 
 
-def _line_edges(place: Place, pages: Iterable[Sequence[NumberColumn]]) -> frozenset[int]:
+def _line_edges(place: NumberPlace, pages: Iterable[Sequence[NumberColumn]]) -> frozenset[int]:
     """Return where the columns are that count the lines of many pages, in steps of some points."""
     of_place = [column for found in pages for column in found if column.place is place and column.prose]
     if place.alone:
-        counting = [column for column in of_place if column.counted >= _MOST * len(column.numbers)]
+        starts = Counter(number.value - number.row for column in of_place for number in column.numbers)
+        counting = [
+            column
+            for column in of_place
+            if column.counted >= _MOST * len(column.numbers)
+            or all(_is_tenth(number, starts) for number in column.numbers)
+        ]
     else:
         counting = [column for column in of_place if column.counted >= _FEWEST and _is_even(column)]
     return frozenset(edge for column in counting for number in column.numbers for edge in _edges(number.box))
+
+
+def _is_tenth(number: MarginNumber, starts: Mapping[int, int]) -> bool:
+    """Return whether a number counts lines as those of other pages do, on pages with hardly more than one."""
+    return number.value % 5 == 0 and starts[number.value - number.row] >= _FEWEST
 
 
 def _edges(box: Box) -> tuple[int, ...]:
@@ -317,7 +342,7 @@ def _paragraphs(chain: Sequence[tuple[int, MarginNumber]]) -> dict[int, frozense
     """Return, by page, the lines with numbers that count paragraphs from page to page."""
     if len(chain) < _FEWEST:
         return {}
-    following = sum(below.value - above.value in (0, 1) for (_, above), (_, below) in pairwise(chain))
+    following = sum(below.value - above.value == 1 for (_, above), (_, below) in pairwise(chain))
     if following < _FOLLOWING * (len(chain) - 1):
         return {}
     return {

@@ -1,25 +1,35 @@
-"""What stands in the margins beside the text: taken out of its rows, and put to the paragraph beside; pure geometry."""
+"""Numbers and notes in the margins, put to the paragraphs beside them; pure geometry."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from ingestion.extraction.layout.margin_numbers import Numbered, without_number
+from ingestion.extraction.layout.margin_numbers import (
+    NOT_NUMBERED,
+    Numbered,
+    number_columns,
+    numbered_pages,
+    without_number,
+)
 from ingestion.extraction.layout.ruled_tables import holds
-from ingestion.extraction.layout.text_rows import PrintedLine, TextRow, rows_of
+from ingestion.extraction.layout.text_rows import LABEL, PrintedLine, TextRow, rows_of
 from rag_engine.types.document import Box
 
 # Shares of a page's width: what is wider is no note in a margin; from which a line is one of the text.
 _NARROW, _WIDE = 0.24, 0.3
-# Notes in margins are set smaller than the text.
-_SMALLER = 0.92
+# Notes in margins are set smaller than the text; those that are not have more lines of text to each, as no table has.
+_SMALLER, _ROWS = 0.92, 3
 # Share of the lines of the text that may reach into the margin, such as a heading.
 _STRAY = 0.05
 _FEWEST_LINES = 6
 # Notes have at most this share of the words beside them, or they are a column.
 _MOST_WORDS = 0.4
+
+
+_WORD = re.compile(r"[^\W\d_]{4}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,25 +64,37 @@ def _notes(lines: Sequence[PrintedLine], width: float, tables: Sequence[Box]) ->
     wide = [line for line in lines if line.box.x1 - line.box.x0 >= _WIDE * width]
     if len(wide) < _FEWEST_LINES or not narrow:
         return []
-    size = _SMALLER * median(line.size for line in wide)
+    usual = median(line.size for line in wide)
     starts = sorted(line.box.x0 for line in wide)
     ends = sorted(line.box.x1 for line in wide)
     stray = int(_STRAY * len(wide))
     edges = starts[stray], ends[-1 - stray]
     notes: list[MarginText] = []
-    small = [line for line in narrow if line.size <= size and not any(holds(table, line.box) for table in tables)]
+    free = [line for line in narrow if line.size <= usual and not any(holds(table, line.box) for table in tables)]
     for outside in (
-        [line for line in small if line.box.x1 <= edges[0]],
-        [line for line in small if line.box.x0 >= edges[1]],
+        [line for line in free if line.box.x1 <= edges[0]],
+        [line for line in free if line.box.x0 >= edges[1]],
     ):
-        if _are_notes(outside, wide):
-            notes += _grouped(outside, wide)
+        if outside and _are_few(outside, wide):
+            found = _grouped(outside, wide)
+            small = median(line.size for line in outside) <= _SMALLER * usual
+            notes += found if small or _are_plainly_notes(found, narrow, len(wide)) else []
     return notes
 
 
-def _are_notes(outside: Sequence[PrintedLine], wide: Sequence[PrintedLine]) -> bool:
-    words = sum(len(line.text) for line in outside if any(map(str.isalpha, line.text)))
-    return 0 < words <= _MOST_WORDS * sum(len(line.text) for line in wide)
+def _are_plainly_notes(notes: Sequence[MarginText], narrow: Sequence[PrintedLine], wide: int) -> bool:
+    """Return whether texts as large as those beside them are notes, neither cells nor marks of items."""
+    own = {id(line) for note in notes for line in note.lines}
+    cells = [line.box for line in narrow if id(line) not in own]
+    firsts = [note.lines[0] for note in notes]
+    return _ROWS * len(notes) <= wide and all(
+        _WORD.search(line.text) and not any(box.y0 < line.box.y1 - 1 and line.box.y0 + 1 < box.y1 for box in cells)
+        for line in firsts
+    )
+
+
+def _are_few(outside: Sequence[PrintedLine], wide: Sequence[PrintedLine]) -> bool:
+    return sum(len(line.text) for line in outside) <= _MOST_WORDS * sum(len(line.text) for line in wide)
 
 
 def _grouped(outside: Sequence[PrintedLine], wide: Sequence[PrintedLine]) -> list[MarginText]:
@@ -84,11 +106,12 @@ def _grouped(outside: Sequence[PrintedLine], wide: Sequence[PrintedLine]) -> lis
             groups[-1].append(line)
         else:
             groups.append([line])
-    return [MarginText(tuple(group), False) for group in groups if _lettered(group) and _is_beside(group, wide)]
+    return [MarginText(tuple(group), False) for group in groups if _is_worded(group) and _is_beside(group, wide)]
 
 
-def _lettered(group: Iterable[PrintedLine]) -> bool:
-    return any(character.isalpha() for line in group for character in line.text)
+def _is_worded(group: Sequence[PrintedLine]) -> bool:
+    """Return whether lines have letters, and are not the mark of an item."""
+    return not LABEL.fullmatch(group[0].text) and any(map(str.isalpha, "".join(line.text for line in group)))
 
 
 def _is_beside(group: Sequence[PrintedLine], wide: Iterable[PrintedLine]) -> bool:
@@ -122,3 +145,16 @@ def _beside(text: MarginText, rows: Sequence[TextRow]) -> int:
         return above, across
 
     return min(range(len(rows)), key=lambda at: distance(rows[at]) if not rows[at].turned else (float("inf"), 0.0))
+
+
+def rows_of_pages(
+    pages: Mapping[int, Sequence[PrintedLine]], widths: Mapping[int, float]
+) -> dict[int, tuple[TextRow, ...]]:
+    """Return the rows of level lines of pages, with what is in their margins beside them."""
+    columns = {number: number_columns(lines, widths[number], ()) for number, lines in pages.items()}
+    numbered = numbered_pages(columns)
+    rows = {}
+    for number, lines in pages.items():
+        text, margins = without_margins(lines, widths[number], (), numbered.get(number, NOT_NUMBERED))
+        rows[number] = with_margins(rows_of(text), margins)
+    return rows

@@ -10,11 +10,11 @@ from dataclasses import replace
 from ingestion.extraction.assemble import DraftBlock, DraftLine
 from ingestion.extraction.layout.hyphenation import HYPHENS, join_lines
 from ingestion.extraction.layout.numerals import roman
-from ingestion.extraction.layout.paragraphs import ends_sentence
+from ingestion.extraction.layout.paragraphs import body_size, ends_sentence
 from ingestion.extraction.layout.quarter_turns import size_of
+from ingestion.extraction.layout.table_breaks import with_whole_tables
 from ingestion.extraction.layout.text_rows import LABEL, PageRows, TextRow, is_upright
-from ingestion.extraction.table_grid import continued
-from ingestion.extraction.table_text import table_lines
+from ingestion.patterns import load_patterns
 from rag_engine.text.raised import RAISED
 
 # Lines of a column of three have some forty characters.
@@ -31,6 +31,9 @@ _NO_KEYS: frozenset[Key] = frozenset()
 # No page has a longer number, and Python reads none of thousands of digits.
 _NUMBER = re.compile(r"(?<!\d)\d{1,9}(?!\d)|(?<!\w)[ivxlc]+(?!\w)")
 _ROMAN = {roman(number): number for number in range(1, 400)}
+# A heading is so much larger than the text.
+_LARGER = 1.12
+_PATTERNS = load_patterns("running_heads")
 # The mark of a note at its beginning: ¹, (¹), [1].
 _MARK = re.compile(rf"[⁽(]?([{RAISED}]{{1,3}}|\[\d{{1,3}}\])")
 # Nothing but numbers and what page numbers are parted or framed with: "- 12 -", "2-14", "3 / 5"; but not "§ 3", "3.".
@@ -40,7 +43,7 @@ _BARE = re.compile(r"[\d\s/|()\[\]<>–—-]+|[ivxlc]+")
 def joined_over_pages(pages: Iterable[list[DraftBlock]], vocabulary: frozenset[str]) -> Iterator[DraftBlock]:
     """Yield the blocks of all pages in order, each behind the number in the margin beside it.
 
-    A sentence that continues on the next page is interrupted by nothing.
+    A sentence that continues on the next page is interrupted by nothing, and neither is a table.
 
     The notes of a page come after the paragraphs with their marks, else at its end; and before its last paragraph when
     that continues: so no sentence is torn, and pages still follow each other.
@@ -58,8 +61,7 @@ def _behind_number(block: DraftBlock) -> DraftBlock:
 def _joined_over_pages(pages: Iterable[list[DraftBlock]], vocabulary: frozenset[str]) -> Iterator[DraftBlock]:
     held: DraftBlock | None = None
     held_notes: list[DraftBlock] = []
-    above: DraftBlock | None = None
-    for blocks in pages:
+    for blocks in with_whole_tables(pages, vocabulary):
         texts = [block for block in blocks if block.kind != "note"]
         notes = [block for block in blocks if block.kind == "note"]
         if held is not None:
@@ -75,10 +77,7 @@ def _joined_over_pages(pages: Iterable[list[DraftBlock]], vocabulary: frozenset[
                 yield held
                 yield from held_notes
             held, held_notes = None, []
-        if texts and above is not None:
-            texts[0] = _with_header_of(above, texts[0])
-        above = texts[-1] if texts else None
-        if above is not None and _is_open(above):
+        if texts and _is_open(texts[-1]):
             held = texts.pop()
         placed, unplaced = _with_notes(texts, notes)
         yield from placed
@@ -92,7 +91,7 @@ def _joined_over_pages(pages: Iterable[list[DraftBlock]], vocabulary: frozenset[
 
 
 def _with_rest(held: DraftBlock, texts: Sequence[DraftBlock], vocabulary: frozenset[str]) -> list[DraftBlock] | None:
-    """Return the texts of a page behind the paragraph that the first of them continues; None if it does not.
+    """Return the texts of a page behind the paragraph that their first continues, else None.
 
     Notes in the margin beside its rest come after it, or pages would go back.
     """
@@ -129,14 +128,6 @@ def _with_notes(texts: Sequence[DraftBlock], notes: Sequence[DraftBlock]) -> tup
 def _has_mark(block: DraftBlock, mark: str) -> bool:
     text = "\n".join(line.text for line in block.lines)
     return re.search(rf"(?<![{RAISED}]){re.escape(mark)}(?![{RAISED}])", text) is not None
-
-
-def _with_header_of(table: DraftBlock, following: DraftBlock) -> DraftBlock:
-    """Return a table continued at the top of a page, under the names of the columns on the page before."""
-    if table.grid is None or following.grid is None:
-        return following
-    whole = continued(table.grid, following.grid)
-    return following if whole is None else replace(following, lines=table_lines(whole), grid=whole)
 
 
 def _is_open(block: DraftBlock) -> bool:
@@ -178,7 +169,7 @@ def without_running_heads(pages: Sequence[PageRows]) -> list[PageRows]:
     A row recurs if it is on at least three pages and on two fifths of them. Headers that alternate between left and
     right pages are thus found. One number in it may differ if it moves with the page's. "Page 3" and "Page 4" on the
     next page are one row; "Article 3" and "Article 9" are two. A number on its own recurs on three pages, since every
-    chapter may have its own count.
+    chapter may have its own count. A heading that counts with the pages ("Measure 7") stays.
     """
     if len(pages) < MINIMUM_PAGES:
         return list(pages)
@@ -188,16 +179,30 @@ def without_running_heads(pages: Sequence[PageRows]) -> list[PageRows]:
         counts.update(set().union(*of_page))
     enough = max(MINIMUM_PAGES, MINIMUM_SHARE * len(pages))
 
+    body = body_size(pages)
+
     def runs(row: TextRow, of_row: frozenset[Key]) -> bool:
         if not of_row:
             return False
         least = MINIMUM_PAGES if _BARE.fullmatch(row.text.lower()) else enough
-        return any(counts[key] >= least for key in of_row)
+        often = [text for margin, text in of_row if counts[margin, text] >= least]
+        return bool(often) and not (row.text.lower() not in often and _is_counted_heading(row, body))
 
     return [
         replace(page, rows=tuple(row for row, of_row in zip(page.rows, of_page, strict=True) if not runs(row, of_row)))
         for page, of_page in zip(pages, keys, strict=True)
     ]
+
+
+def _is_counted_heading(row: TextRow, body: float) -> bool:
+    """Return whether a row is set as a heading that counts what pages are about: "Measure 7", "Annex III".
+
+    One that is merely bold has a single word before its number, since running heads are bold too.
+    """
+    found = _PATTERNS["counted_heading"].fullmatch(row.text)
+    if found is None or row.cells > 1:
+        return False
+    return row.size >= _LARGER * body or (row.bold and row.size >= body and " " not in found["label"])
 
 
 def _keys(row: TextRow, page: PageRows) -> frozenset[Key]:

@@ -91,7 +91,8 @@ def _draft(rows: Sequence[TextRow], kind: BlockKind, page: PageRows, vocabulary:
         table = rows[0].table or aligned_table(rows, page.number)
         return table_block(table, page.number, size)
     joined = join_lines([(row.text.replace(" | ", " "), row.box) for row in rows], vocabulary)
-    return DraftBlock(page.number, kind, joined, size)
+    places = rows[0].places if len(rows) == 1 and rows[0].cells > 1 else ()
+    return DraftBlock(page.number, kind, joined, size, places=places)
 
 
 def _noted(

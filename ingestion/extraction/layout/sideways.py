@@ -13,7 +13,7 @@ from ingestion.extraction.layout.text_rows import PrintedLine, TextRow, rows_of
 from rag_engine.types.document import Box
 
 # Sizes of type by which the lines of a block are apart at most.
-_LEADING = 0.8
+_LEADING = 0.5
 # The words in frames of a page turned by quarters, and the boxes of its bold print.
 WordsIn = Callable[[Sequence[Frame], int], tuple[Sequence[PlacedWord], Sequence[Box]]]
 
@@ -35,7 +35,7 @@ def page_rows(
     rows = _side_rows(level, frames, 0, number, words_in)
     for quarters in sorted({line.turned for line in lines} - {0}):
         turn = partial(turned, quarters=quarters, width=width, height=height)
-        side = _in_blocks([replace(line, box=turn(line.box)) for line in lines if line.turned == quarters])
+        side = in_blocks([replace(line, box=turn(line.box)) for line in lines if line.turned == quarters], quarters)
         shapes = [replace(shape, box=turn(shape.box)) for shape in drawn]
         sideways = _side_rows(side, frames_of(shapes, *size_of(quarters, width, height)), quarters, number, words_in)
         rows = _in_printed_order(rows, sideways, side[0].block)
@@ -50,19 +50,26 @@ def _side_rows(
     return rows_with_tables(lines, frames, *words_in(frames, quarters), number) if frames else rows_of(lines)
 
 
-def _in_blocks(lines: Sequence[PrintedLine]) -> list[PrintedLine]:
-    """Return lines with those right below each other in one block, since MuPDF parts most that run upwards."""
+def in_blocks(lines: Sequence[PrintedLine], quarters: int) -> list[PrintedLine]:
+    """Return lines, those of one side that are right below each other in one block.
+
+    Their boxes are those on the page turned by these quarters. MuPDF parts many that run upwards.
+    """
     joined: list[PrintedLine] = []
     for line in lines:
         above = joined[-1] if joined else line
         gap = line.box.y0 - above.box.y1
-        near = line.box.y0 > above.box.y0 - 0.5 * line.size and gap < _LEADING * line.size
+        near = (
+            line.turned == above.turned == quarters
+            and line.box.y0 > above.box.y0 - 0.5 * line.size
+            and gap < _LEADING * line.size
+        )
         joined.append(replace(line, block=above.block) if near else line)
     return joined
 
 
 def _with_cells_of_tables(lines: Sequence[PrintedLine], frames: Sequence[Frame]) -> list[PrintedLine]:
-    """Return the lines of a page; those on their side in a table that is mostly level are cells of it, and so level."""
+    """Return the lines of a page, where those on their side in a level table count as level."""
     tables = []
     for frame in frames:
         inside = [line for line in lines if holds(frame.box, line.box)]

@@ -251,3 +251,11 @@ def _meant(letter: str, width: float, usual: Mapping[str, float]) -> str:
 def _width(char: Mapping[str, Any], size: float) -> float:
     x0, _, x1, _ = char["bbox"]
     return round(float(x1 - x0) / (size or 1.0), 2)
+
+
+def reads_better(seen: Sequence[str], shown: Sequence[str]) -> bool:
+    """Return whether OCR saw more than a scanty text layer has, or language where the text layer has none."""
+    if is_scrambled(shown):
+        # With all its letters, or it is a head that could be read.
+        return not is_scrambled(seen) and sum(map(len, seen)) > 0.5 * sum(map(len, shown))
+    return sum(map(len, seen)) > sum(map(len, shown))

@@ -7,10 +7,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
+from statistics import median
 
+from ingestion.extraction.assemble import one_line
 from ingestion.extraction.layout.quarter_turns import turned_back
 from ingestion.extraction.layout.struck import StruckSpan
 from ingestion.extraction.table_grid import GridCell, TableGrid, around
+from ingestion.file_reading import OcrLine
 from rag_engine.types.document import Box
 
 LABEL = re.compile(r"(?:[•▪●○■□◦‣–—*-]|\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]|\d+(?:\.\d+)+)(?:\s|$)")
@@ -275,3 +278,22 @@ def _begun(capital: str, text: str, words: Counter[str]) -> str:
         capital[-1] in _WORDS and words[found[0]] > 1 and f"{capital[-1]}{found[0]}".casefold() not in words
     )
     return f"{capital} {text}" if apart else f"{capital}{text}"
+
+
+def recognised_lines(lines: Sequence[OcrLine], scale: float) -> list[PrintedLine]:
+    """Return lines in points. All get the page's median size, since a box's height depends on its letters."""
+    if not lines:
+        return []
+    # A line's box spans ascenders and descenders: about 4/3 of the type size.
+    size = 0.75 * scale * median(min(line.box.y1 - line.box.y0, line.box.x1 - line.box.x0) for line in lines)
+    return [
+        PrintedLine(
+            one_line(line.text),
+            Box(*(round(edge * scale, 2) for edge in (line.box.x0, line.box.y0, line.box.x1, line.box.y1))),
+            size,
+            False,
+            line.block,
+        )
+        for line in lines
+        if one_line(line.text)
+    ]

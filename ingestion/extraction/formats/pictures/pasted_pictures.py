@@ -12,7 +12,7 @@ import numpy as np
 import pymupdf
 
 from ingestion.extraction.assemble import Draft, DraftBlock, DraftLine, PastedPicture, one_line
-from ingestion.extraction.formats.pdf import page_blocks, recognised_lines
+from ingestion.extraction.formats.pdf import page_blocks
 from ingestion.extraction.formats.pdf_figures import (
     FEWEST_PIXELS,
     LEAST_SHARE,
@@ -26,7 +26,7 @@ from ingestion.extraction.formats.pdf_figures import (
 from ingestion.extraction.formats.pdf_lines import ERRORS
 from ingestion.extraction.formats.refusals import scan_without_ocr
 from ingestion.extraction.formats.zip_container import UNPACKING_ERRORS
-from ingestion.extraction.layout.text_rows import PageRows, rows_of
+from ingestion.extraction.layout.text_rows import PageRows, recognised_lines, rows_of
 from ingestion.file_reading import OcrEngine, OcrLine, Picture
 from ingestion.types.outcome import Refusal
 from rag_engine.errors import BackendError

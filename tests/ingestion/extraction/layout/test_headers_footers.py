@@ -9,13 +9,18 @@ from ingestion.extraction.layout.text_rows import PageRows, TextRow
 from rag_engine.types.document import Box
 
 
-def row(text: str, top: float) -> TextRow:
-    return TextRow(text, Box(72, top, 300, top + 12), 11, False, 0, 1)
+def row(text: str, top: float, size: float = 11, *, bold: bool = False) -> TextRow:
+    return TextRow(text, Box(72, top, 300, top + 12), size, bold, 0, 1)
 
 
-def kept(heads: list[str]) -> list[str]:
+def kept(heads: list[str], size: float = 11, *, bold: bool = False) -> list[str]:
     """Return the texts that are left of one row at the top of each page, above a row of text."""
-    pages = [PageRows(n, 595, 842, (row(head, 40), row(f"Text {n}", 400))) for n, head in enumerate(heads, 1)]
+    pages = [
+        PageRows(
+            n, 595, 842, (row(head, 40, size, bold=bold), row(f"The text of leaf {n}, which has many words.", 400))
+        )
+        for n, head in enumerate(heads, 1)
+    ]
     return [row.text for page in without_running_heads(pages) for row in page.rows if row.box.y0 < 100]
 
 
@@ -32,6 +37,30 @@ def test_articles_that_begin_at_the_top_of_pages_stay() -> None:
 @given(offset=st.integers(0, 400))
 def test_what_moves_with_the_page_number_goes(head: str, offset: int) -> None:
     assert kept([head.format(number + offset) for number in range(1, 10)]) == []
+
+
+@pytest.mark.parametrize(
+    "head", ["Measure {0}", "Fiche action n° {0}", "§ {0}", "Measure {0}: Flood protection", "MEASURE {0}."]
+)
+def test_a_heading_that_counts_with_the_pages_stays(head: str) -> None:
+    headings = [head.format(number) for number in range(7, 15)]
+    assert kept(headings, size=14) == headings
+
+
+def test_a_heading_in_roman_numbers_and_one_that_is_bold_stay() -> None:
+    annexes = [f"ANNEX {number}" for number in ("I", "II", "III", "IV", "V")]
+    assert kept(annexes, size=14) == annexes
+    assert kept(annexes, bold=True) == annexes
+
+
+@pytest.mark.parametrize("head", ["Page {0}", "Seite {0}", "Page {0} of 12", "- {0} -", "Sheet {0} of 9", "{0}"])
+def test_page_numbers_in_large_letters_go(head: str) -> None:
+    assert kept([head.format(number) for number in range(7, 15)], size=14, bold=True) == []
+
+
+def test_a_bold_running_head_with_the_number_of_its_page_goes() -> None:
+    assert kept([f"Annual report {number}" for number in range(7, 15)], bold=True) == []
+    assert kept([f"Annual report 2020 {number}" for number in range(7, 15)], size=14) == []
 
 
 def test_roman_page_numbers_go_and_roman_chapters_stay() -> None:
