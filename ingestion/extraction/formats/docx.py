@@ -8,9 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 from itertools import chain, islice
-from operator import or_
 from pathlib import Path
 
 from lxml import etree
@@ -22,7 +20,7 @@ from ingestion.extraction.formats.word.markup import FALLBACK, HIDDEN, MC, NUMBE
 from ingestion.extraction.formats.word.numbers import WRITERS, write_numbers
 from ingestion.extraction.formats.zip_container import Element, Package, open_package, parts_outside, whole_number
 from ingestion.extraction.formulas import formula
-from ingestion.extraction.runs import Look, Run, left_out, note_mark, standing
+from ingestion.extraction.runs import PLAIN, Look, Run, left_out, note_mark, standing
 from ingestion.extraction.symbols import in_unicode
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
@@ -49,6 +47,8 @@ _PROPERTIES = {
     HIDDEN: (f"{W}vanish",),
     "shift": (f"{W}vertAlign", f"{W}position"),
 }
+_LOOKS = (*_PROPERTIES, NUMBER)
+_P, _R, _T, _FONTS = f"{W}p", f"{W}r", f"{W}t", f"{W}rPr/{W}rFonts"
 _SHIFTS = {"superscript": Look.RAISED, "subscript": Look.LOWERED}
 # Half points by which a raised run is moved at least.
 _LEAST_MOVE = 4
@@ -267,6 +267,8 @@ def _merged(rows: Sequence[Sequence[tuple[GridCell, str]]]) -> list[list[GridCel
 
 def _is_bold(element: Element) -> bool:
     """Return whether all words of an element are bold by themselves, not by their style."""
+    if next(element.iter(f"{W}b"), None) is None:
+        return False
     runs = [run for run in element.iter(f"{W}r") if any(text.text for text in run.iter(f"{W}t"))]
     return bool(runs) and all(is_on(run.find(f"{W}rPr/{W}b")) for run in runs)
 
@@ -275,24 +277,24 @@ def _runs(element: Element, look: Look = Look.PLAIN, font: str = "") -> Iterator
     # What is written above a word comes before it.
     for child in reversed(element) if element.tag == f"{W}ruby" else element:
         tag = child.tag
-        if (text := _written(child, font)) is not None:
-            yield Run(text, look)
-        elif tag == f"{W}r":
-            fonts = child.find(f"{W}rPr/{W}rFonts")
+        if tag == _R:
+            fonts = child.find(_FONTS)
             yield from _runs(child, _look_of(child), "" if fonts is None else fonts.get(f"{W}ascii", ""))
+        elif (text := _written(child, font)) is not None:
+            yield Run(text, look)
         elif mark := child.get(_MARK):
             yield note_mark(mark)
         elif tag not in _SKIPPED and not _is_placeholder(child):
             yield from _runs(child, look, font)
-            if tag == f"{W}p":
+            if tag == _P:
                 yield Run(" ")
 
 
 def _written(element: Element, font: str) -> str | None:
     """Return what an element without runs in it writes; None for others."""
+    if element.tag == _T:
+        return in_unicode(element.text or "", font) if font else element.text or ""
     match element.tag.removeprefix(W):
-        case "t":
-            return in_unicode(element.text or "", font) if font else element.text or ""
         case "tab" | "br" | "cr" | "ptab":
             return " "
         case "noBreakHyphen":
@@ -331,8 +333,11 @@ def _is_ticked(box: Element) -> bool:
 
 
 def _look_of(run: Element) -> Look:
-    named = filter(None, (run.get(name) for name in (*_PROPERTIES, NUMBER)))
-    return reduce(or_, (Look[name] for name in named), Look.PLAIN)
+    look = PLAIN
+    for name in _LOOKS:
+        if named := run.get(name):
+            look |= Look[named]
+    return look
 
 
 def _mark_runs(part: Element, looks: Styles) -> None:

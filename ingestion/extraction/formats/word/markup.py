@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from ingestion.extraction.formats.zip_container import Element
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -11,10 +13,18 @@ FALLBACK = f"{MC}Fallback"
 HIDDEN, NUMBER = "hidden", "number"
 
 
+_VALUE = f"{W}val"
+
+
 def value_of(element: Element, path: str) -> str:
     """Return the w:val of a descendant, named without its name space; empty if there is none."""
-    found = element.find("/".join(W + step for step in path.split("/")))
-    return "" if found is None else found.get(f"{W}val", "")
+    found = element.find(_in_name_space(path))
+    return "" if found is None else found.get(_VALUE, "")
+
+
+@cache
+def _in_name_space(path: str) -> str:
+    return "/".join(W + step for step in path.split("/"))
 
 
 def is_on(switch: Element | None) -> bool:

@@ -14,6 +14,7 @@ from ingestion.extraction.formats.zip_container import Element, whole_number
 from ingestion.extraction.layout.numerals import COUNTED, cyrillic, repeated
 
 _PLACE = re.compile(r"%([1-9])")
+_PROPERTIES = f"{W}pPr"
 _LEVELS = 9
 # Words of a language, as "Article One", are written as figures.
 WRITERS: dict[str, Callable[[int], str]] = {
@@ -62,11 +63,13 @@ def write_numbers(body: Element, numbering: Element, styles: Element | None) -> 
     begun: set[tuple[str, int]] = set()
     for element in body.iter(f"{W}p"):
         name, level = _place(element, by_style, lists)
+        if name not in lists or level not in lists[name].levels:
+            continue
         # The second copy of a text box is not read and must not count.
         is_copy = next(element.iterancestors(FALLBACK), None) is not None
         looks = [_is_hidden(text) for text in element.iter(f"{W}t") if text.text]
         gone = looks and all(looks)
-        if name not in lists or level not in lists[name].levels or is_copy or gone:
+        if is_copy or gone:
             continue
         used = lists[name]
         count = counts[used.counter]
@@ -113,6 +116,8 @@ def _place(paragraph: Element, by_style: Mapping[str, tuple[str, int]], lists: M
 
     List "" or "0" for none.
     """
+    if paragraph.find(_PROPERTIES) is None:
+        return by_style.get("", ("", 0))
     style = value_of(paragraph, "pPr/pStyle")
     name, level = by_style.get(style, ("", 0))
     own = value_of(paragraph, "pPr/numPr/numId")
