@@ -25,6 +25,10 @@ class Look(Flag):
     LOWERED = auto()
     NUMBER = auto()
 
+    def __or__(self, other: Look) -> Look:
+        """Return the looks of both; the usual one, where one is plain, at once."""
+        return self if other is PLAIN else other if self is PLAIN else super().__or__(other)
+
 
 # Most runs are plain: told by identity, since operators of flags take ten times as long.
 PLAIN = Look.PLAIN

@@ -285,9 +285,9 @@ def _span(cell: Element, name: str) -> int:
 
 def _is_bold(cell: Element) -> bool:
     """Return whether the whole of a cell is bold."""
-    text = _on_one_line(cell)
     bold = list(cell.iter("b", "strong"))
-    return cell.tag == "th" or (bool(text) and len(bold) == 1 and _on_one_line(bold[0]) == text)
+    whole = len(bold) == 1 and (text := _on_one_line(bold[0])) and text == _on_one_line(cell)
+    return cell.tag == "th" or bool(whole)
 
 
 def _on_one_line(element: Element) -> str:
@@ -306,7 +306,8 @@ def _runs(element: Element, around: Look = Look.PLAIN) -> Iterator[Run]:
         if child is None:
             open_elements.pop()
             look = around
-            yield Run(ending, look)
+            if ending:
+                yield Run(ending, look)
             continue
         if (written := _written(child)) is not None:
             yield Run(written.text, look | written.look)

@@ -34,6 +34,7 @@ _NOTES = "Speaker notes:"
 _SLIDE = 720.0, 540.0
 
 # How a paragraph is numbered: "arabicPeriod", "alphaUcParenBoth".
+_COUNTING = f"{_A}pPr/{_A}buAutoNum"
 _COUNTED = re.compile(r"(arabic|alpha|roman)(Lc|Uc)?(Period|ParenR|ParenBoth|Plain)$")
 _WRITERS = {"arabic": COUNTED["1"], "alpha": COUNTED["a"], "roman": COUNTED["i"]}
 _AROUND_NUMBER = {"Period": ("", "."), "ParenR": ("", ")"), "ParenBoth": ("(", ")")}
@@ -108,10 +109,10 @@ def _in_order(shapes: Iterable[Any], number: int, height: float = 0.0) -> Iterat
     """Yield the blocks of the shapes that say something, in reading order; a group stays together."""
     told = [(shape, blocks) for shape in shapes if (blocks := list(_shape_blocks(shape, number)))]
     boxes = []
-    for shape, _ in told:
+    for shape, _ in told if len(told) > 1 else ():
         left, top = float(shape.left or 0), float(shape.top or 0)
         boxes.append(Box(left, top, left + (shape.width or 0), top + (shape.height or 0)))
-    for place in reading_order(boxes, height):
+    for place in reading_order(boxes, height) if boxes else range(len(told)):
         yield from told[place][1]
 
 
@@ -133,12 +134,15 @@ def _blocks_of(shape: Any, number: int) -> Iterator[DraftBlock]:
     elif shape.has_text_frame:
         lines = shape.text_frame.paragraphs
         for line, counted in zip(lines, _numbers(lines), strict=True):
-            yield paragraph([Run(counted, Look.NUMBER), *_runs(line)], number)
+            numbered = [Run(counted, Look.NUMBER)] if counted else []
+            yield paragraph([*numbered, *_runs(line)], number)
     else:
         for kind, identity in named_parts(shape._element):  # noqa: SLF001 - the library knows some kinds alone
             yield from _part_blocks(kind, shape.part, identity, number)
-    size = (shape.width or 0) / EMU_A_POINT, (shape.height or 0) / EMU_A_POINT
-    yield from _pictures(shape._element, shape.part, number, size)  # noqa: SLF001 - also of shapes filled with one
+    # Also of shapes filled with one; the library takes its time to tell how large a shape is.
+    if identities := _picture_ids(shape._element):  # noqa: SLF001 - it knows pictures alone
+        size = (shape.width or 0) / EMU_A_POINT, (shape.height or 0) / EMU_A_POINT
+        yield from _pictures(identities, shape.part, number, size)
 
 
 def _part_blocks(kind: str, part: Any, identity: str, number: int) -> Iterator[DraftBlock]:
@@ -149,9 +153,13 @@ def _part_blocks(kind: str, part: Any, identity: str, number: int) -> Iterator[D
         yield from chart_blocks(root, number) if kind == "chart" else diagram_blocks(root, number)
 
 
-def _pictures(element: Any, part: Any, number: int, size: tuple[float, float]) -> Iterator[DraftBlock]:
-    """Yield the pictures of a shape; the members of a group have their own."""
-    for identity in () if element.tag == f"{_P}grpSp" else picture_ids(element):
+def _picture_ids(element: Any) -> list[str]:
+    """Return the pictures of a shape; the members of a group have their own."""
+    return [] if element.tag == f"{_P}grpSp" else list(picture_ids(element))
+
+
+def _pictures(identities: Iterable[str], part: Any, number: int, size: tuple[float, float]) -> Iterator[DraftBlock]:
+    for identity in identities:
         if identity in part.rels:
             external = part.rels[identity].is_external
             name = "" if external else str(part.related_part(identity).partname).lstrip("/")
@@ -162,7 +170,7 @@ def _background(slide: Any, number: int) -> Iterator[DraftBlock]:
     """Yield the picture behind all shapes of a slide, on which some decks have all that they show."""
     behind = slide._element.find(f"{_P}cSld/{_P}bg")  # noqa: SLF001 - the library gives colours alone
     if behind is not None:
-        yield from _pictures(behind, slide.part, number, _SLIDE)
+        yield from _pictures(_picture_ids(behind), slide.part, number, _SLIDE)
 
 
 def _cell(cell: Any) -> GridCell:
@@ -177,6 +185,9 @@ def _cell(cell: Any) -> GridCell:
 def _numbers(lines: Sequence[Any]) -> Iterator[str]:
     """Yield the number that PowerPoint writes before each paragraph, "" before others."""
     counts: dict[int, int] = {}
+    if not any(line._p.find(_COUNTING) is not None for line in lines):  # noqa: SLF001 - the library does not tell
+        yield from ("" for _ in lines)
+        return
     for line in lines:
         properties = line._p.find(f"{_A}pPr")  # noqa: SLF001 - the library does not tell of numbers
         counted = None if properties is None else properties.find(f"{_A}buAutoNum")
