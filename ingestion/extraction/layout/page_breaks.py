@@ -62,7 +62,7 @@ def _joined_over_pages(pages: Iterable[list[DraftBlock]], vocabulary: frozenset[
     held: DraftBlock | None = None
     held_notes: list[DraftBlock] = []
     for blocks in with_whole_tables(pages, vocabulary):
-        texts = [block for block in blocks if block.kind != "note"]
+        texts = _joined_over_columns([block for block in blocks if block.kind != "note"], vocabulary)
         notes = [block for block in blocks if block.kind == "note"]
         if held is not None:
             whole = _with_rest(held, texts, vocabulary)
@@ -88,6 +88,24 @@ def _joined_over_pages(pages: Iterable[list[DraftBlock]], vocabulary: frozenset[
     if held is not None:
         yield held
     yield from held_notes
+
+
+def _joined_over_columns(texts: Sequence[DraftBlock], vocabulary: frozenset[str]) -> list[DraftBlock]:
+    """Return the texts of a page, with the sentences whole that go on at the head of the next column."""
+    joined: list[DraftBlock] = []
+    for text in texts:
+        before = joined[-1] if joined else None
+        whole = None
+        if before is not None and _is_next_column(before, text) and _is_open(before):
+            whole = _with_rest(before, [text], vocabulary)
+        joined[-1:] = [*joined[-1:], text] if whole is None else whole
+    return joined
+
+
+def _is_next_column(block: DraftBlock, following: DraftBlock) -> bool:
+    """Return whether a block begins higher than another ends, on its right."""
+    last, first = block.lines[-1].box, following.lines[0].box
+    return last is not None and first is not None and first.y1 < last.y0 and first.x0 > last.x0
 
 
 def _with_rest(held: DraftBlock, texts: Sequence[DraftBlock], vocabulary: frozenset[str]) -> list[DraftBlock] | None:

@@ -24,6 +24,8 @@ _SENTENCE_END = re.compile(r"[.:;!?…][\"'”’»)\]]*\d{0,3}$")
 _NOTE_MARK = re.compile(r"(?:\d{1,3}|[*†‡§]|[a-z](?=\s))")
 _RAISED_MARK = re.compile(f"[⁽(]?[{RAISED}]")
 # Sizes of notes, as shares of the text's; one whose mark is raised may be nearly as large.
+# Share of a page from its head where few notes stand.
+_UPPER = 0.4
 _NOTE_SIZE, _MARKED_SIZE = 0.87, 0.97
 # "2.1 Scope", "§ 3", "Art. 4": what lists of contents and statutes number their lines with.
 _NUMBERED = re.compile(r"\d{1,2}(?:\.\d{1,2})*\s+[^\W\d_]|§+\s*\d|Art(?:icle|icolo|igo|ículo|ikel|\.)?\s*\d")
@@ -120,12 +122,14 @@ def _noted(
 def _is_note(rows: Sequence[TextRow], page: PageRows, body: float, after_note: bool) -> bool:
     first = rows[0]
     largest = max(first.size, max(rows, key=lambda row: len(row.text)).size)
-    if first.table is not None or first.box.y0 <= 0.4 * page.height or largest > _MARKED_SIZE * body:
+    if first.table is not None or largest > _MARKED_SIZE * body:
         return False
-    if _RAISED_MARK.match(first.text):
-        return True
-    if largest > _NOTE_SIZE * body:
-        return False
+    is_marked, is_small = _RAISED_MARK.match(first.text) is not None, largest <= _NOTE_SIZE * body
+    if first.box.y0 <= _UPPER * page.height:
+        # Where a column ends early.
+        return is_marked and is_small
+    if is_marked or not is_small:
+        return is_marked
     if _is_table(rows):
         # Short notes look like a table of two columns, whose first holds their numbers.
         return all(row.cells == 2 and row.text.partition(" | ")[0].isdecimal() for row in rows)

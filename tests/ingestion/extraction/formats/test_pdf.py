@@ -435,3 +435,21 @@ def test_a_picture_under_a_long_typed_head_and_foot_is_read(tmp_path: Path, stri
     assert "The duty to maintain" in extracted.text
     with pytest.raises(Refusal, match="is a scan and no OCR is installed"):
         extract(path, LIMITS, None)
+
+
+def test_a_note_at_the_foot_of_a_column_cuts_no_sentence(tmp_path: Path) -> None:
+    left = ("The board counted thirty sluices in that year,", "and the millers of the valley had found that¹")
+    note = ("¹ The count of the year before was lost in", "the flood of the same autumn.")
+    right = ("half of them were closed in summer. The", "others stood open by day and by night.")
+    with pymupdf.open() as document:
+        page = document.new_page()
+        for number, words in enumerate(left):
+            page.insert_text((60, 80 + 14 * number), words, fontsize=11)
+        for number, words in enumerate(note):
+            page.insert_text((60, 130 + 10 * number), words, fontsize=8)
+        for number, words in enumerate(right):
+            page.insert_text((320, 80 + 14 * number), words, fontsize=11)
+        document.save(tmp_path / "report.pdf")
+    text = extract(tmp_path / "report.pdf", ExtractionLimits(), None).text
+    assert "the millers of the valley had found that¹ half of them were closed in summer." in " ".join(text.split())
+    assert text.endswith("¹ The count of the year before was lost in the flood of the same autumn.")
