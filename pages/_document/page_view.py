@@ -21,7 +21,7 @@ from pages._document.layout_view import (
     say_not_there,
     sought_in,
 )
-from pages._document.open_document import address_of, followed, paged_text, references_in
+from pages._document.open_document import address_of, followed, outline_of, paged_text, references_in
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
@@ -32,6 +32,7 @@ from rag_engine.text.sentences import Span
 from rag_engine.types.document import Box, DocumentRecord
 from rag_engine.viewer.address import DocumentPlace
 from rag_engine.viewer.layout_place import layout_links
+from rag_engine.viewer.levels import paragraph_levels
 from rag_engine.viewer.pages import PagedText, TextParagraph, fitting_paragraphs, page_paragraphs, text_layer, text_runs
 
 FIT = "fit"
@@ -171,6 +172,8 @@ def _draw_text(
     if shown is not found:
         st.caption(_("Only a part of it is shown; the rest can be found and cited, and is in the original file."))
     marks, spans = [passage] if passage else [], [(link.start, link.end) for link in links]
+    depths = {entry.start: entry.depth for entry in outline_of(document)}
+    levels = paragraph_levels(text.text, shown, depths)
     paragraphs = [
         TextParagraph(
             paragraph.kind,
@@ -178,8 +181,9 @@ def _draw_text(
                 (text.text[run.start : run.end], "mark" if run.marked else "", run.link)
                 for run in text_runs((paragraph.start, paragraph.end), marks, spans)
             ),
+            level,
         )
-        for paragraph in shown
+        for paragraph, level in zip(shown, levels, strict=True)
     ]
     if not paragraphs:
         st.info(_("There is no text here."), icon=":material/draft:")
