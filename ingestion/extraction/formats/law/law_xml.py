@@ -28,6 +28,11 @@ from rag_engine.messages import Message
 _WORD = re.compile(r"§|[^\W\d_]{3}")
 _PARAGRAPHS = ("paragraph", "subsection", "subparagraph", "clause", "subclause", "point", "indent", "alinea")
 _NUMBERED = re.compile(r"[^\W\d_]{3,20}\.?\s\(?(?:\d{1,3}|[IVXLC]{1,6}|\w['’΄]?)[\w.)]{0,3}")
+# (iii), 2-ter., 3 quater: letters, but no words.
+_MARKER = re.compile(
+    r"[(\[]?\d{0,3}[\s.-]{0,2}(?:[ivxlc]{1,7}|bis|ter|(?:qua|quin)[a-z]{3,7}|(?:sex|sept|oct|nov|dec)[a-z]{2,4})[)\].]{0,2}",
+    re.IGNORECASE,
+)
 _NUMERAL = re.compile(r"\d|\b[IVXLC]+\b|\b[A-Z]\b")
 _LOOKS = {"struck": Look.STRUCK, "raised": Look.RAISED, "lowered": Look.LOWERED}
 # What editors say has no mark of its own.
@@ -442,7 +447,7 @@ def _is_title(item: Element, head: Element) -> bool:
     """Return whether the only head of an item is a title, and not the number of a paragraph with its noun."""
     words = words_of(head)
     numbered = local_name(item) in _PARAGRAPHS and local_name(head) == "num" and _NUMBERED.fullmatch(words)
-    return bool(_WORD.search(words)) and not numbered
+    return bool(_WORD.search(words)) and not numbered and not _MARKER.fullmatch(words)
 
 
 def _usual_role(element: Element, around: Around, *, mixed: bool) -> str:
