@@ -96,7 +96,7 @@ def _parse(path: Path, number: int, line: str) -> dict[str, Any]:
 
 def _fits(name: str, value: object) -> bool:
     """Return whether a field may have this value."""
-    if name in LIST_FIELDS:
+    if name in (*LIST_FIELDS, "identifiers"):
         return isinstance(value, list) and all(isinstance(element, str) for element in value)
     if name == "year":
         # True and False are integers to Python.

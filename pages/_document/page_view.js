@@ -57,8 +57,9 @@ function drawText(view, data, follow) {
   text.tabIndex = 0;
   text.setAttribute("role", "article");
   text.ariaLabel = data.label;
-  for (const [kind, runs] of data.paragraphs) {
-    const paragraph = element(text, kind === "heading" ? "h2" : "div", kind);
+  for (const [kind, runs, level] of data.paragraphs) {
+    const paragraph = element(text, kind === "heading" ? `h${level + 2}` : "div", kind);
+    paragraph.style.setProperty("--level", level);
     paragraph.dir = "auto";
     // `around` is the element that says what became of the words: mark, ins, del or s.
     for (const [words, around, link] of runs) {

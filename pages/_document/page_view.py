@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from pages._document.layout_view import (
     say_not_there,
     sought_in,
 )
-from pages._document.open_document import address_of, followed, paged_text, references_in
+from pages._document.open_document import address_of, followed, outline_of, paged_text, references_in
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
@@ -34,6 +34,7 @@ from rag_engine.text.sentences import Span
 from rag_engine.types.document import Box, DocumentRecord
 from rag_engine.viewer.address import DocumentPlace
 from rag_engine.viewer.layout_place import layout_links
+from rag_engine.viewer.levels import paragraph_levels
 from rag_engine.viewer.pages import (
     PagedText,
     TextParagraph,
@@ -180,7 +181,12 @@ def _draw_text(
     if shown is not found:
         st.caption(_("Only a part of it is shown; the rest can be found and cited, and is in the original file."))
     marks, spans = [passage] if passage else [], [(link.start, link.end) for link in links]
-    paragraphs = [shown_paragraph(text, paragraph, marks, spans) for paragraph in shown]
+    depths = {entry.start: entry.depth for entry in outline_of(document)}
+    levels = paragraph_levels(text.text, shown, depths)
+    paragraphs = [
+        replace(shown_paragraph(text, paragraph, marks, spans), level=level)
+        for paragraph, level in zip(shown, levels, strict=True)
+    ]
     if not paragraphs:
         st.info(_("There is no text here."), icon=":material/draft:")
         return

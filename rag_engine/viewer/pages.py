@@ -135,7 +135,7 @@ class TextRun:
 
 @dataclass(frozen=True, slots=True)
 class TextParagraph:
-    """A paragraph to be shown as text: its kind and its runs.
+    """A paragraph to be shown as text: its kind, its runs, and its level: how deep a heading is, or it is indented.
 
     A run has words, an element and a link. The element is "mark", "ins", "del" or "s" as in HTML, or empty. The link is
     a number or None.
@@ -143,6 +143,7 @@ class TextParagraph:
 
     kind: str
     runs: tuple[tuple[str, str, int | None], ...]
+    level: int = 0
 
 
 def shown_paragraph(

@@ -246,7 +246,7 @@ def test_a_format_without_pages_is_shown_whole_as_extracted_text(start: Start, l
 
     assert any("Extracted text, not the original layout." in one.value for one in app.caption)
     shown = components(app)["document page"]["paragraphs"]
-    words = " ".join(run[0] for _, runs in shown for run in runs)
+    words = " ".join(run[0] for _, runs, _ in shown for run in runs)
     assert words == "Flood plans A local flood plan remains valid for six years, and is published."
 
 
@@ -348,7 +348,7 @@ def test_versions_are_compared_word_by_word(start: Start, library: Path) -> None
 
     assert any("1 word removed, 1 word added" in one.value for one in app.caption)
     [changes] = [json.loads(one.proto.json) for one in app.get("bidi_component") if '"Changes"' in one.proto.json]
-    runs = [run[:2] for _, those in changes["paragraphs"] for run in those]
+    runs = [run[:2] for _, those, _ in changes["paragraphs"] for run in those]
     assert ["six", "del"] in runs
     assert ["three", "ins"] in runs
 
@@ -382,7 +382,7 @@ def test_a_short_document_has_its_headings_beside_it_and_its_changes_below_them(
         "3 Costs",
     ]
     [changes] = [one for one in given if one.get("label") == "Changes"]
-    headings = [runs[0][0] for kind, runs in changes["paragraphs"] if kind == "heading"]
+    headings = [runs[0][0] for kind, runs, _ in changes["paragraphs"] if kind == "heading"]
     assert headings == ["2 Review", "3 Costs"]
 
 
@@ -530,7 +530,7 @@ def test_a_page_that_takes_minutes_says_so_and_shows_its_text_and_nobody_waits(
         "Page 1 of endless.pdf cannot be drawn: it takes longer than 5 seconds. Open the original file instead."
     ]
     shown = components(app)["document page"]["paragraphs"]
-    assert "County council 7 prepares a flood plan" in " ".join(run[0] for _, runs in shown for run in runs)
+    assert "County council 7 prepares a flood plan" in " ".join(run[0] for _, runs, _ in shown for run in runs)
 
     # The next visitor, also after a new start, does not wait.
     st.cache_resource.clear()

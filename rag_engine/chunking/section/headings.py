@@ -137,7 +137,8 @@ def _mark(line: str, index: int, place: HeadingLine, rules: Rules, *, fresh: boo
     for kind, pattern in (
         ("decision", rules.decision), ("annex", rules.annex), ("unit", rules.unit), ("level", rules.level),
     ):  # fmt: skip
-        found = pattern.match(line)
+        # A repealed section may be in brackets as a whole.
+        found = pattern.match(line, 1 if printed and line.startswith("[§") else 0)
         if found and place.first and _heads(line, found, rules, printed=printed):
             return _labelled(kind, line, found, index, place, rules, unsure=not (fresh or printed))  # type: ignore[arg-type]
     return _other(line, index, place, rules, printed=printed)

@@ -26,6 +26,13 @@ from ingestion.extraction.runs import AT_END, Look, Run, note_mark, standing
 from rag_engine.messages import Message
 
 _WORD = re.compile(r"§|[^\W\d_]{3}")
+_PARAGRAPHS = ("paragraph", "subsection", "subparagraph", "clause", "subclause", "point", "indent", "alinea")
+_NUMBERED = re.compile(r"[^\W\d_]{3,20}\.?\s\(?(?:\d{1,3}|[IVXLC]{1,6}|\w['’΄]?)[\w.)]{0,3}")
+# (iii), 2-ter., 3 quater: letters, but no words.
+_MARKER = re.compile(
+    r"[(\[]?\d{0,3}[\s.-]{0,2}(?:[ivxlc]{1,7}|bis|ter|(?:qua|quin)[a-z]{3,7}|(?:sex|sept|oct|nov|dec)[a-z]{2,4})[)\].]{0,2}",
+    re.IGNORECASE,
+)
 _NUMERAL = re.compile(r"\d|\b[IVXLC]+\b|\b[A-Z]\b")
 _LOOKS = {"struck": Look.STRUCK, "raised": Look.RAISED, "lowered": Look.LOWERED}
 # What editors say has no mark of its own.
@@ -264,7 +271,7 @@ class _LawReader:
     def _read_item(self, element: Element, around: Around) -> None:
         self._page.finish()
         heads = self._heads(element)
-        titled = len(heads) > 1 or any(_WORD.search(words_of(head)) for head in heads)
+        titled = len(heads) > 1 or any(_is_title(element, head) for head in heads)
         if titled and around == around._replace(kind="text", quoted=False) and not self._scheme.table.get("run_in"):
             self._read_unit(element, around)
             return
@@ -434,6 +441,13 @@ class _LawReader:
                 block = law_table(rows, self._scheme, lambda cell: self._flat(cell, around))
                 self._page.add([block])
         self._page.finish()
+
+
+def _is_title(item: Element, head: Element) -> bool:
+    """Return whether the only head of an item is a title, and not the number of a paragraph with its noun."""
+    words = words_of(head)
+    numbered = local_name(item) in _PARAGRAPHS and local_name(head) == "num" and _NUMBERED.fullmatch(words)
+    return bool(_WORD.search(words)) and not numbered and not _MARKER.fullmatch(words)
 
 
 def _usual_role(element: Element, around: Around, *, mixed: bool) -> str:

@@ -11,6 +11,7 @@ from rag_engine.chunking.section.rules import normal_label
 from rag_engine.config import ChunkSizes
 from rag_engine.engine import Engine
 from rag_engine.types.answer import Answer
+from rag_engine.types.document import Block
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.small_collection import Written, indexed
 
@@ -91,6 +92,13 @@ def test_a_section_may_run_into_its_label_and_a_citation_opens_none(
 ) -> None:
     parents = section_chunks(text, language, title="", blocks=(), config=ChunkSizes())
     assert [parent.section for parent in parents] == sections
+
+
+def test_a_repealed_section_in_brackets_keeps_its_label() -> None:
+    text = "§ 1. Fee\n\nThe fee is due.\n\n[§ 2. Repealed. Pub. L. 92–1]"
+    blocks = (Block(0, 8, 1, "heading"), Block(10, 25, 1, "text"), Block(27, len(text), 1, "heading"))
+    parents = section_chunks(text, "en", title="", blocks=blocks, config=ChunkSizes())
+    assert [parent.section for parent in parents] == ["§ 1", "§ 2"]
 
 
 @pytest.mark.parametrize(

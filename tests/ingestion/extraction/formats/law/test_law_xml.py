@@ -388,3 +388,17 @@ def test_real_laws_are_read_section_by_section(shared: Path) -> None:
         # Words that several sections have are in the one that is named as well.
         assert label in found, name
         assert not any(sign in text.text for sign in ("<num", "</", "((", "QUOT.")), name
+
+
+@pytest.mark.parametrize("number", ["(iii)", "viii)", "2-ter.", "3 quater", "1-octies.", "Paragraph 2", "ΠΑΡΑΓΡΑΦΟΣ 1"])
+def test_the_number_of_a_paragraph_is_no_heading(tmp_path: Path, number: str) -> None:
+    body = f"<body><article><num>Article 1</num><paragraph><num>{number}</num><content><p>Boats are washed.</p>"
+    text = read(tmp_path, akn(f"{body}</content></paragraph></article></body>"))
+    assert blocks(text) == ["heading: Article 1", f"text: {number} Boats are washed."]
+
+
+def test_the_roman_points_of_formex_are_no_headings(tmp_path: Path) -> None:
+    points = "".join(f"<ITEM><NP><NO.P>({n})</NO.P><TXT>boats;</TXT></NP></ITEM>" for n in ("i", "ii", "iii"))
+    body = f"<ARTICLE><TI.ART>Article 1</TI.ART><ALINEA><P>It is:</P><LIST>{points}</LIST></ALINEA></ARTICLE>"
+    text = read(tmp_path, formex(body))
+    assert blocks(text)[1:] == ["text: It is:", "text: (i) boats;", "text: (ii) boats;", "text: (iii) boats;"]
