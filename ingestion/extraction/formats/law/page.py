@@ -8,11 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ingestion.extraction.assemble import DraftBlock, one_line, paragraph
-from ingestion.extraction.runs import Look, Run
+from ingestion.extraction.runs import Look, Run, standing
+from rag_engine.text.raised import RAISED
 from rag_engine.types.document import BlockKind
 
 # What goes on behind a list or a quotation that is in the middle of a sentence.
 _STOPS = re.compile(r"\s{0,99}[.,;:)\]”’»]{1,8}\s{0,99}")
+# The mark of a note that is set as a paragraph.
+_MARK = re.compile(rf"[{RAISED}]{{1,4}}")
 # White space that only lays out the source: a line of its own before a stop or after a bracket.
 _LAID_OUT = re.compile(r"(?<=[(\[])\s*\n\s*$|^\s*\n\s*(?=[)\].,;:])")
 
@@ -65,6 +68,9 @@ class LawPage:
         """End the paragraph that is being read; a mark that opens a quotation goes to the next."""
         runs, self.runs = self.runs, []
         if not any(run.text.strip() for run in runs):
+            return
+        if not self.label and _MARK.fullmatch(mark := standing(runs).strip()) and self.go_on(mark, self.kind):
+            self.add([])
             return
         runs, carried = _without_opening(runs)
         runs, self.label = [*self.label, *runs], carried

@@ -402,3 +402,12 @@ def test_the_roman_points_of_formex_are_no_headings(tmp_path: Path) -> None:
     body = f"<ARTICLE><TI.ART>Article 1</TI.ART><ALINEA><P>It is:</P><LIST>{points}</LIST></ALINEA></ARTICLE>"
     text = read(tmp_path, formex(body))
     assert blocks(text)[1:] == ["text: It is:", "text: (i) boats;", "text: (ii) boats;", "text: (iii) boats;"]
+
+
+def test_the_mark_of_a_note_that_is_a_paragraph_of_its_own_ends_the_one_before(tmp_path: Path) -> None:
+    root = f'akomaNtoso xmlns="{AKN}" xmlns:na="http://www.normattiva.it/eli/"'
+    text = "<p>Le barche si lavano.</p><p>((4))</p><p>-----</p><p>AGGIORNAMENTO (4)</p><p>La L. 5 ha disposto.</p>"
+    body = f"<body><article><num>Art. 1.</num><paragraph><content>{text}</content></paragraph></article></body>"
+    assert blocks(read(tmp_path, akn(body, root=root))) == [
+        "heading: Art. 1.", "text: Le barche si lavano.⁴", "note: ⁴ La L. 5 ha disposto.",
+    ]  # fmt: skip
