@@ -117,8 +117,9 @@ class FileProperties:
     """The properties of a file, each empty if it declares none.
 
     `date` is the day of publication, an ISO date or its prefix. `created` is the day on which the file was made, which
-    may be any later day for a copy or an excerpt. `margins` are the recurrent lines at the head or foot of its first
-    pages. Extraction leaves them out of the text, and journals print their date there.
+    may be any later day for a copy or an excerpt. `in_force` is the day from which a law has effect. `margins` are the
+    recurrent lines at the head or foot of its first pages. Extraction leaves them out of the text, and journals print
+    their date there.
     """
 
     title: str = ""
@@ -130,6 +131,7 @@ class FileProperties:
     description: str = ""
     created: str = ""
     margins: tuple[str, ...] = ()
+    in_force: str = ""
 
 
 @dataclass(frozen=True, slots=True)

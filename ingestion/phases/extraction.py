@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 
+from ingestion.extraction.date_of_effect import stated_effect
 from ingestion.extraction.text_cache import languages_of_parts
 from ingestion.licence.check import decide
 from ingestion.licence.reading import document_statements
@@ -48,6 +49,7 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
         title=reading.extracted.title,
         language=reading.language,
         other_languages=languages_of_parts(reading.extracted, reading.language),
+        in_force=reading.file.properties.in_force or stated_effect(text),
         size=path.stat().st_size,
         warnings=reading.extracted.warnings,
     )

@@ -73,6 +73,19 @@ def test_a_day_and_a_year_leave_out_what_is_dated_otherwise_and_keep_what_is_und
     assert ("undated" in answer) == ("dated=only" not in filters)
 
 
+def test_the_date_of_effect_rules_over_that_of_publication(tmp_path: Path) -> None:
+    files = tmp_path / "files"
+    files.mkdir()
+    text = "# Beach Regulation\n\nAdopted on 3 May 2021.\n\nThe beach fee is 35 euros.\n\n"
+    (files / "regulation.md").write_text(f"{text}This Regulation shall enter into force on 1 January 2023.")
+    index_files(tmp_path / "workspace", files)
+    for day, found in {"1990": False, "2022-06-01": False, "2023-01-01": True, "2023": True}.items():
+        hits = json.loads(run(tmp_path / "workspace", "beach fee", "-f", f"as_of={day}", "--json").stdout)["hits"]
+        assert bool(hits) == found, day
+    by_year = run(tmp_path / "workspace", "beach fee", "-f", "year=2021", "--json").stdout
+    assert json.loads(by_year)["hits"]
+
+
 def test_another_value_of_dated_is_said(dated: Path) -> None:
     assert "Write dated=only, or leave it out." in run(dated, "fee", "-f", "dated=yes").stderr
 

@@ -8,12 +8,16 @@ from datetime import date, timedelta
 
 from lxml import etree
 
+from ingestion.extraction.date_patterns import declared_date
 from ingestion.extraction.formats.law.schemes import Scheme, local_name, words_of
 from ingestion.extraction.formats.zip_container import Element
 
 _NUMBERS = ("num", "Number", "Pnumber")
 # From here on a day means that no end is known; schemes write 2999-01-01 or all nines.
 _NO_END = "29990101"
+# Days that stand for an unknown one are before or after these.
+_EARLIEST, _LATEST = "1200", "2999"
+_EFFECT = re.compile(r"(?i)in-?force|into-?force|inkraft|in-?vig|en-?vig|vigore|vigencia|effecti(?:ve|f)|applicab")
 
 
 class Force:
@@ -26,11 +30,24 @@ class Force:
         self._table, self._unit = scheme.table, scheme.table.get("force", {})
         self._events = {_identity(one): one.get("date", "") for one in root.iter("{*}eventRef")}
         self._periods = _periods(root, self._events)
-        begun = [start for element in root.iter(etree.Element) if (start := self._interval(element)[0])]
-        self._day = max(today.isoformat(), min(begun, default=""))
+        self._day = max(today.isoformat(), min(self.first_days(root), default=""))
         ended = self._interval(root)[1]
         if ended and ended <= self._day:
             self._day = (date.fromisoformat(ended) - timedelta(days=1)).isoformat()
+
+    def first_days(self, root: Element) -> list[str]:
+        """Return the first days of the elements that state one."""
+        return [start for element in root.iter(etree.Element) if (start := self._interval(element)[0])]
+
+    def named_days(self, root: Element) -> list[str]:
+        """Return the days that an Akoma Ntoso document calls those of its entry into force."""
+        return [
+            self._day_of(stated)
+            for name in ("FRBRdate", "eventRef", "timeInterval", "step")
+            for element in root.iter(f"{{*}}{name}")
+            if (stated := element.get("date") or element.get("start") or "")
+            and any(_EFFECT.search(element.get(one, "")) for one in ("name", "refersTo", "type"))
+        ]
 
     def is_out(self, element: Element, role: str) -> bool:
         """Return whether the words of an element are repealed, replaced, or of a later wording."""
@@ -97,6 +114,15 @@ class Force:
 
     def _day_of(self, stated: str) -> str:
         return _iso(self._events.get(stated[1:], "") if stated.startswith("#") else stated)
+
+
+def first_day(scheme: Scheme, root: Element) -> str:
+    """Return the day from which a document says that it has effect, else its first wording; empty for neither."""
+    stated = (declared_date(scheme.stated(root, path)) for path in ("in_force", "in_force_words"))
+    if day := next((day for day in stated if _EARLIEST < day < _LATEST), ""):
+        return day
+    force = Force(scheme, root, date.today())
+    return min((day for day in (*force.named_days(root), *force.first_days(root)) if day > _EARLIEST), default="")
 
 
 def _iso(stated: str) -> str:
