@@ -143,3 +143,52 @@ def test_what_cannot_be_done_is_said_with_the_cure(small_workspace: Path, words:
 
 def test_an_empty_collection_says_so(tmp_path: Path) -> None:
     assert "The collection is empty" in run(tmp_path, "plan", "--sort", "date").stdout
+
+
+VERSION = (
+    '<version fecha_vigencia="{day}"><p class="articulo">Artículo {number}. {title}.</p>'
+    '<p class="parrafo">{text}</p></version>'
+)
+
+
+@pytest.fixture(scope="module")
+def statute(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a workspace with a statute of which an article has had three wordings."""
+    folder = tmp_path_factory.mktemp("statute")
+    (folder / "files").mkdir()
+    fees = "".join(
+        VERSION.format(day=day, number=2, title="Cuantía", text=f"La tasa anual de las playas es de {fee} euros.")
+        for day, fee in (("20100201", 20), ("20160101", 27), ("20230101", 35))
+    )
+    about = VERSION.format(day="20100101", number=1, title="Objeto", text="Esta ley regula el uso de las playas.")
+    head = "<metadatos><titulo>Ley de playas</titulo><fecha_vigencia>20100101</fecha_vigencia></metadatos>"
+    blocks = f"<bloque>{about}</bloque><bloque>{fees}</bloque>"
+    law = f"<response><data>{head}<texto>{blocks}</texto></data></response>"
+    (folder / "files" / "ley.xml").write_text(law, encoding="utf-8")
+    index_files(folder / "workspace", folder / "files")
+    return folder / "workspace"
+
+
+@pytest.mark.parametrize("question", ["¿Cuál es la tasa anual de las playas?", "¿Qué dice el artículo 2 de la Ley?"])
+@pytest.mark.parametrize(
+    ("day", "fee", "told"),
+    [
+        ("", "35", ""),
+        ("2024-01-01", "35", ""),
+        ("2022", "27", "redacción vigente del 2016-01-01 al 2022-12-31"),
+        ("2012-05-05", "20", "redacción vigente del 2010-02-01 al 2015-12-31"),
+    ],
+)
+def test_the_wording_of_the_day_answers_and_says_when_it_was_in_force(
+    statute: Path, question: str, day: str, fee: str, told: str
+) -> None:
+    asked = ["ask", question, "-w", str(statute), *(["-f", f"as_of={day}"] if day else [])]
+    answer = " ".join(CliRunner().invoke(app, asked).stdout.split())
+    fees = {one for one in ("20", "27", "35") if f"de {one} euros" in answer.replace("**", "")}
+    assert fees == {fee}
+    assert told in answer
+    assert ("redacción vigente" in answer) == bool(told)
+
+
+def test_a_statute_does_not_answer_for_a_day_before_it(statute: Path) -> None:
+    assert "euros" not in CliRunner().invoke(app, ["ask", "tasa", "-w", str(statute), "-f", "as_of=1990"]).stdout

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.answer_sentences import note_words, quotations_heading
+from rag_engine.answer_sentences import note_words, quotations_heading, wording_days
 from rag_engine.answering.chances import AnswerSpan, best_span, may_answer
 from rag_engine.answering.citations import PageOf, citation_at, shared_words, words
-from rag_engine.answering.quotations.notes import asks_for_notes, note_kind
+from rag_engine.answering.quotations.notes import asks_for_notes, note_kind, wording_at, wordings_then
 from rag_engine.answering.quotations.question_terms import (
     asks_for_section_alone,
     asks_for_several,
@@ -89,16 +89,21 @@ class _Quotable:
         return f"{one_line(self.unit.opening)} {said}" if self.unit.opening else said
 
 
-def choose(question: str, language: str, sources: Sequence[Source], quoting: Quoting = Quoting()) -> list[Quotation]:
+def choose(
+    question: str, language: str, sources: Sequence[Source], quoting: Quoting = Quoting(), as_of: str = ""
+) -> list[Quotation]:
     """Return the quotations, the best first; none where the sources hold nothing that can be quoted.
 
     Where the question names sections, nothing else is quoted; if it asks for nothing more, from their beginning. Notes
-    are quoted if it asks for them, or if nothing else may answer. `language` is the question's.
+    are quoted if it asks for them, or if nothing else may answer. A former wording that was in force `as_of` a date is
+    quoted in place of the present one. `language` is the question's.
     """
     named = [source for source in sources if any(hit.named for hit in source.hits)]
-    candidates = _candidates(sorted(named or sources, key=lambda source: source.n))
+    then = wordings_then(sources, as_of, [source.section for source in named])
+    read = named or sources
+    candidates = _candidates(sorted([*read, *(one for one in then.sources if one not in read)], key=lambda one: one.n))
     if not asks_for_notes(question, language):
-        text = [one for one in candidates if not note_kind(one.source, one.unit.start, one.unit.end)]
+        text = [one for one in candidates if then.stands(one.source, one.unit.start, one.unit.end)]
         candidates = text if any(may_answer(hit) for one in text for hit in one.source.hits) else candidates
     if not candidates:
         return []
@@ -244,7 +249,7 @@ def quote(evidence: Evidence, page_of: PageOf) -> QuotedAnswer:
     A quotation in another language than the question's names it, and one from a note says so.
     """
     language = evidence.plan.language
-    chosen = choose(evidence.plan.question, language, evidence.sources)
+    chosen = choose(evidence.plan.question, language, evidence.sources, as_of=evidence.as_of)
     if not chosen:
         raise BackendError("The sources hold no sentence to quote.", help="Open them, or use a language model.")
     numbers = in_order((quotation.source.n for quotation in chosen), evidence.sources)
@@ -255,7 +260,10 @@ def quote(evidence: Evidence, page_of: PageOf) -> QuotedAnswer:
     for quotation in quotations:
         written = quotation.source.document.metadata.language
         said = [name_in(written, language)] if written and written != language else []
-        if kind := note_kind(quotation.source, quotation.start, quotation.end):
+        place = quotation.source, quotation.start, quotation.end
+        if wording := wording_at(*place, evidence.as_of):
+            said.append(wording_days(*wording.days, language))
+        elif kind := note_kind(*place):
             said.append(note_words(kind, language))
         told = f" ({', '.join(said)})" if said else ""
         lines.append(f"- “{_with_answer(quotation)}”{told} [Source {quotation.source.n}]")

@@ -61,6 +61,15 @@ class Force:
         """Return whether a wording of a block has begun and is no longer in force."""
         return self.is_out(version, "version") and "" < self._interval(version)[0] <= self._day
 
+    def former_span(self, wording: Element) -> tuple[str, str] | None:
+        """Return the first and the last day of a wording that stands no longer; None unless both are known."""
+        start, end = self._stated_days(wording)
+        if not end and start:
+            end = min((day for one in self._others(wording) if (day := self._interval(one)[0]) > start), default="")
+        if not start or not start < end <= self._day:
+            return None
+        return start, (date.fromisoformat(end) - timedelta(days=1)).isoformat()
+
     def is_replaced(self, element: Element) -> bool:
         """Return whether a wording of the same number stands in place of this one, or its time has not come."""
         return self._has_other(element) or any(
@@ -71,10 +80,17 @@ class Force:
         """Return how a scheme calls the state of a unit that is not in force; empty for one in force."""
         if local_name(element) != self._unit.get("unit"):
             return ""
-        start, end, state = (element.findtext(self._unit[name]) or "" for name in ("from", "until", "state"))
-        ended = bool(_iso(end)) and _iso(end) <= self._day and _iso(start) <= self._day
+        start, end = self._stated_days(element)
+        state = element.findtext(self._unit["state"]) or ""
+        ended = bool(end) and end <= self._day and start <= self._day
         called: dict[str, str] = self._unit["out"]
         return called.get(state, "…" if ended else "")
+
+    def _stated_days(self, element: Element) -> tuple[str, str]:
+        """Return the first day of an element and the first one after it, also where its unit has them in metadata."""
+        if local_name(element) != self._unit.get("unit"):
+            return self._interval(element)
+        return _iso(element.findtext(self._unit["from"]) or ""), _iso(element.findtext(self._unit["until"]) or "")
 
     def _has_state(self, element: Element) -> bool:
         states = (*self._table.get("out", {}).items(), *self._table.get("later", {}).items())
@@ -85,11 +101,14 @@ class Force:
         return start > self._day and self._has_other(element)
 
     def _has_other(self, element: Element) -> bool:
+        return bool(_number(element)) and any(self._stands(one) for one in self._others(element))
+
+    def _others(self, element: Element) -> list[Element]:
+        """Return the other wordings of an element: of its name and number, at its place."""
         around, number = element.getparent(), _number(element)
-        if around is None or not number:
-            return False
-        others = [one for one in around if one.tag == element.tag and one is not element and _number(one) == number]
-        return any(self._stands(one) for one in others)
+        if around is None:
+            return []
+        return [one for one in around if one.tag == element.tag and one is not element and _number(one) == number]
 
     def _stands(self, element: Element) -> bool:
         start, end = self._interval(element)
@@ -137,7 +156,10 @@ def _identity(element: Element) -> str:
 
 
 def _number(element: Element) -> str:
-    return next((words_of(one) for one in element if local_name(one) in _NUMBERS), "")
+    """Return the number of an element, or of the section that a group titles."""
+    section = element.find("{*}P1") if local_name(element) == "P1group" else None
+    held = element if section is None else section
+    return next((words_of(one) for one in held if local_name(one) in _NUMBERS), "")
 
 
 def _periods(root: Element, events: Mapping[str, str]) -> dict[str, tuple[str, str]]:
