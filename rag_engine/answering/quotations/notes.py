@@ -16,8 +16,6 @@ from rag_engine.types.passage import Source
 NoteKind = Literal["", "note", "former"]
 # Characters in which a wording names its section.
 _LABEL = 80
-# The first and the last day of a wording.
-Span = tuple[str, str]
 
 # ¹ | ⁽¹⁾ | (¹) | [1] | [F1] of editors | [*] of those who give none
 _MARK = re.compile(rf"[⁽(]?[{RAISED}]{{1,3}}[⁾)]?\s?(?=\S)|\[(?:[A-Z]?\d{{1,3}}|\*)\]\s?(?=\S)")
@@ -47,11 +45,11 @@ def note_kind(source: Source, start: int, end: int) -> NoteKind:
 
 @dataclass(frozen=True, slots=True)
 class FormerWording:
-    """A wording that a note tells from `start` to `end` of a source's text, the words alone, and its days."""
+    """A wording that a note tells: characters [start, end) of a source's text, its first and its last day."""
 
     start: int
     end: int
-    days: Span
+    days: tuple[str, str]
 
     def stood(self, day: str) -> bool:
         """Return whether it was in force on a date, or at the end of a month or year."""
