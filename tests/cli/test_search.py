@@ -192,3 +192,37 @@ def test_the_wording_of_the_day_answers_and_says_when_it_was_in_force(
 
 def test_a_statute_does_not_answer_for_a_day_before_it(statute: Path) -> None:
     assert "euros" not in CliRunner().invoke(app, ["ask", "tasa", "-w", str(statute), "-f", "as_of=1990"]).stdout
+
+
+def test_in_a_short_act_the_former_article_answers_beside_the_ones_that_did_not_change(tmp_path: Path) -> None:
+    def article(number: int, text: str, period: str = "") -> str:
+        return f"<article{period}><num>Article {number}</num><content><p>{text}</p></content></article>"
+
+    fees = "".join(
+        article(1, f"The fee for the use of a harbour is {fee} euros a year.", f' period="#g{n}"')
+        for n, fee in ((1, 20), (2, 35))
+    )
+    groups = (
+        '<temporalGroup eId="g1"><timeInterval start="#e1" end="#e2"/></temporalGroup>'
+        '<temporalGroup eId="g2"><timeInterval start="#e2"/></temporalGroup>'
+    )
+    days = '<eventRef eId="e1" date="2001-01-01"/><eventRef eId="e2" date="2015-01-01"/>'
+    meta = f"<meta><lifecycle>{days}</lifecycle><temporalData>{groups}</temporalData></meta>"
+    body = fees + article(2, "Dogs in the harbour are kept on a lead of 2 metres.")
+    space = "http://docs.oasis-open.org/legaldocml/ns/akn/3.0"
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "act.xml").write_text(
+        f'<akomaNtoso xmlns="{space}"><act>{meta}<body>{body}</body></act></akomaNtoso>', encoding="utf-8"
+    )
+    index_files(tmp_path / "workspace", tmp_path / "files")
+
+    def answer(question: str, day: str) -> str:
+        asked = ["ask", question, "-w", str(tmp_path / "workspace"), "-f", f"as_of={day}"]
+        return CliRunner().invoke(app, asked).stdout.replace("**", "")
+
+    fee, dogs = "What is the fee for the use of a harbour?", "How long is the lead of dogs in the harbour?"
+    assert "20 euros" in answer(fee, "2005")
+    assert "35 euros" not in answer(fee, "2005")
+    assert "35 euros" in answer(fee, "2020")
+    assert "20 euros" not in answer(fee, "2020")
+    assert "2 metres" in answer(dogs, "2005")

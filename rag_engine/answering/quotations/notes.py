@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
 
+from rag_engine.chunking.section.chunks import find_outline
 from rag_engine.chunking.section.rules import lower, rules_of
 from rag_engine.text.raised import RAISED
 from rag_engine.text.tables import read_table
@@ -57,12 +58,11 @@ class FormerWording:
         return self.days[0] <= last <= self.days[1]
 
 
-def former_wordings(source: Source) -> Iterator[FormerWording]:
-    """Yield the former wordings with their days among the notes of a source."""
+def former_wordings(source: Source) -> list[FormerWording]:
+    """Return the former wordings with their days among the notes of a source."""
     begun = list(_FORMER.finditer(source.text))
-    for one, following in zip(begun, [*begun[1:], None], strict=True):
-        end = following.start() if following else len(source.text)
-        yield FormerWording(one.end(), end, (one[1], one[2]))
+    ends = [*(one.start() for one in begun[1:]), len(source.text)]
+    return [FormerWording(one.end(), end, (one[1], one[2])) for one, end in zip(begun, ends, strict=False)]
 
 
 def wording_at(source: Source, start: int, end: int, day: str) -> FormerWording | None:
@@ -89,7 +89,9 @@ class WordingsThen:
         """Return whether characters [start, end) of a source are text that was in force on the day, and no note."""
         if note_kind(source, start, end):
             return source in self.sources and wording_at(source, start, end, self.day) is not None
-        return not any(_is_of(words, source.section) for words in self.begin.get(source.document.key, ()))
+        begin = self.begin.get(source.document.key)
+        section = _section_at(source, start) if begin else ""
+        return not any(_is_of(words, section) for words in begin or ())
 
 
 def wordings_then(sources: Sequence[Source], day: str, sections: Sequence[str]) -> WordingsThen:
@@ -104,6 +106,12 @@ def wordings_then(sources: Sequence[Source], day: str, sections: Sequence[str]) 
             held.append(source)
             begin[source.document.key] = (*begin.get(source.document.key, ()), *stood)
     return WordingsThen(day, tuple(held), begin)
+
+
+def _section_at(source: Source, place: int) -> str:
+    """Return the section of a place in a source, which may hold several short ones."""
+    outline = find_outline(source.text, source.document.metadata.language)
+    return next((one.section for one in outline if one.start <= place < one.end and one.section), source.section)
 
 
 def _is_of(words: str, section: str) -> bool:

@@ -262,6 +262,8 @@ class _LawReader:
             runs = [run for head in heads[1:] for run in self._head_runs(head, around)]
         if former:
             self._keep_former(element, around, former, [*runs, *ahead, *([Run(" ")] if ahead else [])])
+            if around.look & Look.STRUCK:
+                return
         self._write_heading([*runs, *ahead, Run(f" ({state})" if state else "")], around)
         if not former:
             self._children(element, (struck if out else around)._replace(inside=False), heads)
