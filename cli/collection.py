@@ -152,6 +152,8 @@ def erase(
     left = f"still found: {', '.join(erasure.left_behind)}" if erasure.left_behind else "nothing was left behind"
     what = f"{erasure.file}, begun before and finished now" if erasure.file in begun else erasure.file
     out.print(f"Erased {what}: {erasure.children} passages; looked again, {left}.", markup=False)
+    for title in erasure.in_force_again:
+        out.print(f"{title}, the version before it, is in force again.", markup=False)
     if not redact:
         kept = "Conversations, notebooks, test questions and the runs of these keep the sentences they quote of it"
         out.print(f"{kept}; --redact removes them too.", soft_wrap=True)

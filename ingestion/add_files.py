@@ -138,20 +138,29 @@ def add_paths(
         finally:
             # Copies of files that are the same as others, or were read when the addition was broken off.
             shutil.rmtree(lane.incoming, ignore_errors=True)
-        if replaces is not None and any(
-            result.status == "indexed" or (result.status == "unchanged" and result.document_id != replaces.document_id)
-            for result in results
-        ):
-            # The former version answers only questions about a day before this one.
-            indexer.flush()
-            metadata = former_version(replaces, now()[:10]).metadata
-            indexer.redescribe(replaces, metadata, f"superseded {replaces.sha256}")
+        if replaces is not None:
+            _supersede(replaces, results, indexer, engine)
         if any(result.status == "indexed" for result in results):
             indexer.flush()
             _join_works(engine, indexer)
         indexer.finish()
     progress(_progress(results, sizes, ""))
     return results
+
+
+def _supersede(replaced: DocumentRecord, results: Sequence[FileOutcome], indexer: Indexer, engine: Engine) -> None:
+    """Note that the added file replaces a document, which answers only questions about a day before it."""
+    ids = {
+        result.document_id
+        for result in results
+        if result.status == "indexed" or (result.status == "unchanged" and result.document_id != replaced.document_id)
+    }
+    if not ids:
+        return
+    indexer.flush()
+    newer = next(one.metadata for one in engine.collection.documents() if one.document_id in ids)
+    metadata = former_version(replaced, newer, now()[:10]).metadata
+    indexer.redescribe(replaced, metadata, f"superseded {replaced.sha256}")
 
 
 def _progress(results: Sequence[FileOutcome], sizes: Sequence[int], current: str) -> Progress:
@@ -380,7 +389,7 @@ def _index(read: _Read, indexer: Indexer, lane: _Lane, replaces: DocumentRecord 
     if unchanged:
         return unchanged
     known = lane.known.get(document.source)
-    former = former_of(known, document.sha256, now()[:10])
+    former = former_of(known, document.sha256, document.metadata, now()[:10])
     document = replace(document, metadata=_among_versions(document.metadata, known, former is not None, replaces))
     outcomes = {**read.source.outcomes, "deduplication": lane.compare(read)}
     # Where the copy was while it was read is no place to remember.

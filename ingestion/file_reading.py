@@ -117,9 +117,9 @@ class FileProperties:
     """The properties of a file, each empty if it declares none.
 
     `date` is the day of publication, an ISO date or its prefix. `created` is the day on which the file was made, which
-    may be any later day for a copy or an excerpt. `margins` are the recurrent lines at the head or foot of its first
-    pages. Extraction leaves them out of the text, and journals print their date there. `identifiers` are the official
-    ones of the document, such as its CELEX number.
+    may be any later day for a copy or an excerpt. `in_force` is the day from which a law has effect. `margins` are the
+    recurrent lines at the head or foot of its first pages. Extraction leaves them out of the text, and journals print
+    their date there. `identifiers` are the official ones of the document, such as its CELEX number.
     """
 
     title: str = ""
@@ -132,6 +132,7 @@ class FileProperties:
     created: str = ""
     margins: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
+    in_force: str = ""
 
 
 @dataclass(frozen=True, slots=True)

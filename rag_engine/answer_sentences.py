@@ -45,6 +45,11 @@ def note_words(kind: Literal["note", "former"], number: str, section: str, langu
     return words["former"].format(note=note) if kind == "former" else note
 
 
+def wording_days(first: str, last: str, language: str) -> str:
+    """Return between which days a quoted wording was in force; else in English."""
+    return _SENTENCES["in_force"].get(language, _SENTENCES["in_force"]["en"]).format(first=first, last=last)
+
+
 def absent_sections(absent: Sequence[AbsentSection], language: str) -> str:
     """Return a sentence for each section that its act does not have, in the language or else in English."""
     pattern = _SENTENCES["absent_section"].get(language, _SENTENCES["absent_section"]["en"])

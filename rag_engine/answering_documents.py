@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import overload
 
@@ -213,6 +213,37 @@ def _replaced(
 def _series(metadata: Metadata) -> tuple[str, str]:
     """Return what the versions of a work in one language share."""
     return metadata.work, metadata.language
+
+
+def in_force_again(erased: DocumentRecord, documents: Iterable[DocumentRecord]) -> list[DocumentRecord]:
+    """Return the versions that stand in the place of an erased one of their work, as they are described then.
+
+    They are in force until that one was superseded. None stands if the erased version remains in a translation.
+    """
+    work = erased.metadata.work
+    others = sorted(
+        (one for one in documents if work and one.metadata.work == work and one.key != erased.key), key=age_of
+    )
+    end = age_of(erased)[:2]
+    if any(age_of(one)[:2] == end and one.metadata.language != erased.metadata.language for one in others):
+        return []
+    before = [one for one in others if age_of(one) < age_of(erased)]
+    last = {one.metadata.language: one for one in before if age_of(one)[:2] == age_of(before[-1])[:2]}
+    return [
+        replace(
+            one,
+            source=one.origin if one.origin == erased.source else one.source,
+            metadata=replace(one.metadata, superseded=erased.metadata.superseded),
+        )
+        for one in last.values()
+        if one.metadata.superseded != erased.metadata.superseded
+    ]
+
+
+def age_of(document: DocumentRecord) -> tuple[bool, str, str, int]:
+    """Return a key that sorts versions: superseded ones first, by that date, then by their own date."""
+    superseded = document.metadata.superseded
+    return not superseded, superseded.replace(UNDATED, ""), document.metadata.since, document.key
 
 
 def _has_begun(metadata: Metadata, day: str) -> bool:

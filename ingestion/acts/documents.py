@@ -142,9 +142,10 @@ def erase(context: ActContext, document: str, author: str = "", note: str = "", 
     """Remove a document, named by id, file, title or source, everywhere and for good.
 
     A document of the list is excluded first, so that no run brings it back. Its downloads, its former versions and the
-    results of the phases are removed with it, and so are its copies (`sources_erased_with`). A former version goes
-    without the present one. One whose erasure was broken off is named in the same way, and its erasure is finished.
-    Conversations and notebooks keep the sentences that they have quoted, unless it is to `redact` those.
+    results of the phases are removed with it, and so are its copies (`sources_erased_with`). Of other documents, the
+    version before is in force again. A former version goes without the present one. One whose erasure was broken off is
+    named in the same way, and its erasure is finished. Conversations and notebooks keep the sentences that they have
+    quoted, unless it is to `redact` those.
     """
     _remove_half_written(context.workspace)
     unfinished = find_erasure(context.workspace, document)
@@ -343,7 +344,7 @@ def _take_steps(context: ActContext, asked: BegunErasure) -> Erasure:
         # Encoded again meanwhile it has another key.
         if document.key == asked.key or (document.source, document.sha256) == (asked.source, asked.sha256):
             record = document
-        elif not asked.former and document.is_former and document.origin == asked.source:
+        elif asked.code and not asked.former and document.is_former and document.origin == asked.source:
             # Before, since a kill leaves nothing to find it by; after, for an answer that was begun in between.
             left += _forget(context, document.document_id, document.source, document.file, redact=asked.redact)
             context.engine.writer.erase(document)

@@ -18,6 +18,7 @@ from ingestion.extraction.assemble import one_line
 from ingestion.extraction.date_patterns import declared_date, month_leads
 from ingestion.extraction.file_type import detect
 from ingestion.extraction.formats.epub import OPF, package_name
+from ingestion.extraction.formats.law.force import first_day
 from ingestion.extraction.formats.law.identifiers import law_identifiers
 from ingestion.extraction.formats.law.schemes import scheme_of
 from ingestion.extraction.formats.mail.mime import read_web_archive
@@ -267,6 +268,7 @@ def _law(path: Path, head: bytes) -> FileProperties | None:
         language=[scheme.language(root)],
         date=[declared_date(scheme.stated(root, "published"))],
         identifiers=law_identifiers(scheme, root),
+        in_force=[first_day(scheme, root)],
     )
 
 

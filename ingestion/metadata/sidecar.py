@@ -8,12 +8,13 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from ingestion.extraction.date_of_effect import stated_effect
 from ingestion.extraction.layout.title import stem_words
 from ingestion.file_reading import FileProperties
 from ingestion.metadata.quotes import document_text
 from ingestion.metadata.rules import describe_by_rules, notes_on
 from ingestion.metadata_file import NAME
-from ingestion.records.source_record import field_texts
+from ingestion.records.source_record import field_texts, year_of
 from ingestion.types.description import ALL_FIELDS, LIST_FIELDS, Description, FieldValue
 from ingestion.types.source import ListedSource
 from rag_engine.geography import canonical_country, load_gazetteer
@@ -50,8 +51,11 @@ def describe(
     found = [one for one in found if one.field not in spoken_for]
     metadata = read_metadata(_as_fields(found) | values)
     countries = tuple(canonical_country(name, load_gazetteer()) or name for name in metadata.countries)
-    year = metadata.year or (int(metadata.date[:4]) if metadata.date[:4].isdecimal() else None)
-    metadata = replace(metadata, countries=countries, year=year)
+    effect = (
+        metadata.in_force or (declared.in_force if declared else "") or stated_effect(extracted.text, metadata.date)
+    )
+    metadata = replace(metadata, countries=countries, in_force=effect)
+    metadata = replace(metadata, year=metadata.year or year_of(metadata.date) or year_of(effect))
     said = [
         FieldValue(field, value, "person" if field in given else "rule", _GIVEN if field in given else "", None, 1.0)
         for field in ALL_FIELDS

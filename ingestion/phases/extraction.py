@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 
+from ingestion.extraction.date_of_effect import stated_effect
 from ingestion.extraction.identifiers import identifiers_of
 from ingestion.extraction.text_cache import languages_of_parts
 from ingestion.licence.check import decide
@@ -50,6 +51,7 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
         language=reading.language,
         other_languages=languages_of_parts(reading.extracted, reading.language),
         identifiers=identifiers_of(reading.extracted, reading.properties, urls),
+        in_force=reading.file.properties.in_force or stated_effect(text),
         size=path.stat().st_size,
         warnings=reading.extracted.warnings,
     )

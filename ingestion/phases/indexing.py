@@ -171,7 +171,8 @@ def _index(
     assert path is not None, "a file that was read is there"
     document = Document(FROM_LIST + record.source.code, path.name, download.sha256, metadata, reading.extracted)
     before = known[0] if known is not None else None
-    former = former_of(before, download.sha256, download.retrieved[:10], metadata.work or record.source.code)
+    work = metadata.work or record.source.code
+    former = former_of(before, download.sha256, metadata, download.retrieved[:10], work)
     children, warnings = index_file(document, reading.file, path, print_, former, indexer, tools.workspace)
     return Outcome("done", "", join_messages(warnings), Indexed(document_id, children, print_))
 
@@ -192,11 +193,13 @@ def index_file(
     return indexer.add(document, print_, own.records, former), own.warnings
 
 
-def former_of(known: DocumentRecord | None, sha256: str, since: str, work: str = "") -> FormerVersion | None:
+def former_of(
+    known: DocumentRecord | None, sha256: str, newer: Metadata, noticed: str, work: str = ""
+) -> FormerVersion | None:
     """Return what stays of the document of before; None if it is the same file read again."""
     if known is None or known.sha256 == sha256:
         return None
-    return former_version(known, since, work)
+    return former_version(known, newer, noticed, work)
 
 
 def keep_original(path: Path, stored: Path, sha256: str) -> None:

@@ -169,6 +169,11 @@ class SourceRecord:
         return tuple(sorted(corrected(described, self.corrections), key=lambda value: ALL_FIELDS.index(value.field)))
 
     @property
+    def is_redated(self) -> bool:
+        """Whether a person has corrected the date."""
+        return any(correction.field == "date" for correction in self.corrections)
+
+    @property
     def metadata(self) -> Metadata:
         """The description as the index takes it; title and language fall back to extraction's and the list's."""
         values, extraction, source = self.values, self.extraction, self.source
@@ -181,12 +186,14 @@ class SourceRecord:
         described["language"] = described["language"] or language
         described["authority"] = described["authority"] or source.authority
         date, year = described["date"], self.description.year if self.description else None
+        effect = extraction.in_force if extraction and not self.is_redated and extraction.in_force > date else ""
         return Metadata(
             **described,
-            year=int(date[:4]) if date[:4].isdecimal() else year,
+            year=year_of(date) or year or year_of(effect),
             quality_score=self.quality.score if self.quality else None,
             other_languages=extraction.other_languages if extraction else (),
             identifiers=extraction.identifiers if extraction else (),
+            in_force=effect,
         )
 
 
@@ -198,7 +205,13 @@ def described_metadata(record: SourceRecord, before: Metadata) -> Metadata:
     described = record.metadata
     score = before.quality_score if described.quality_score is None else described.quality_score
     fields = {field: getattr(described, field) for field in record.fields}
-    return replace(before, year=described.year, quality_score=score, **fields)
+    effect = "" if record.is_redated else before.in_force
+    return replace(before, year=described.year, quality_score=score, in_force=effect, **fields)
+
+
+def year_of(date: str) -> int | None:
+    """Return the year of an ISO date or its prefix; None without one."""
+    return int(date[:4]) if date[:4].isdecimal() else None
 
 
 def as_extracted(metadata: Metadata) -> Description:

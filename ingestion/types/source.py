@@ -120,7 +120,7 @@ class Extraction:
 
     `text_hash` is the SHA-256 of the cleaned text (the paper's content hash); `characters` and `cleaned_characters`
     count the analyst's text and the encoder's. `licence_marks` are the document's statements on its licence, if they
-    contradict its page.
+    contradict its page. `in_force` is the day from which it has effect.
     """
 
     text_hash: str
@@ -137,6 +137,7 @@ class Extraction:
     licence_marks: tuple[LicenceMark, ...] = ()
     other_languages: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
+    in_force: str = ""
 
 
 @dataclass(frozen=True, slots=True)

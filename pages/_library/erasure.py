@@ -12,6 +12,7 @@ from pages._shared.elements import draw_author, draw_confirmation, open_in_addre
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, duration
+from rag_engine.answering_documents import in_force_again
 from rag_engine.types.document import DocumentRecord
 from rag_engine.viewer.address import DOCUMENT
 
@@ -30,6 +31,10 @@ def confirm_deletion(documents: Sequence[DocumentRecord]) -> None:
             "You can undo this in the Library for {duration}."
         ).format(duration=duration(UNDO_SECONDS))
     )
+    present = resources.engine().collection.documents()
+    again = [former for document in documents for former in in_force_again(document, present)]
+    if titles := {former.shown_title for former in again if former.key not in {one.key for one in documents}}:
+        st.markdown(_("In force again after that: {titles}").format(titles=escape(", ".join(sorted(titles)))))
     redact = st.checkbox(
         _("Also remove what conversations, notebooks and test questions quote"),
         key="delete redact",

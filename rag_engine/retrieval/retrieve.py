@@ -11,7 +11,7 @@ from rag_engine.book_index.matching import explained
 from rag_engine.calibration import languages_of
 from rag_engine.chunking.indexed_text import child_id
 from rag_engine.config import RetrievalConfig
-from rag_engine.filters import Filter
+from rag_engine.filters import Filter, as_of_date
 from rag_engine.retrieval.book_index_boost import ListedPlace, missing_contexts
 from rag_engine.retrieval.diversity import Candidate, admit, per_document_cap
 from rag_engine.retrieval.fuse_ranks import PROFILES, Profile
@@ -91,7 +91,16 @@ def retrieve(
     ended = time.perf_counter()
     seconds = {**ranked.seconds, "parents": ended - step, "retrieval": ended - started}
     best = tuple(source.hits[0] for source in sources if not source.index_context)
-    return Evidence(plan, best, tuple(sources), ranked.warnings, seconds, ranked.absent, read=len(ranked.readings))
+    return Evidence(
+        plan,
+        best,
+        tuple(sources),
+        ranked.warnings,
+        seconds,
+        ranked.absent,
+        read=len(ranked.readings),
+        as_of=as_of_date(wanted or {}),
+    )
 
 
 def _with_listings(sources: Sequence[Source], ranked: Ranked, view: CollectionView) -> Iterator[Source]:

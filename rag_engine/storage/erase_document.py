@@ -10,10 +10,11 @@ import numpy as np
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
+from rag_engine.answering_documents import in_force_again
 from rag_engine.backends.drawing.page_cache import drawings_of
 from rag_engine.messages import Message
 from rag_engine.storage import schema as tables
-from rag_engine.storage.catalog import Catalog, mark_changed, set_state
+from rag_engine.storage.catalog import Catalog, describe_document, mark_changed, set_state
 from rag_engine.storage.stores import Stores, keyword_rows, stored_file, stored_name
 from rag_engine.storage.vector_rows import forget_rows, sweep, unshared_rows
 from rag_engine.types.document import DocumentRecord
@@ -28,21 +29,29 @@ _WRITTEN_AGAIN = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """Result of a deletion: the removed things, and anything that was still found afterwards."""
+    """Result of a deletion: the removed things, and anything that was still found afterwards.
+
+    `in_force_again` are the titles of the former versions that stand in the place of the document.
+    """
 
     document_id: str
     file: str
     children: int
     vectors: int
     left_behind: tuple[Message, ...]
+    in_force_again: tuple[str, ...] = ()
 
 
 def erase(stores: Stores, record: DocumentRecord) -> Erasure:
     """Remove a document, invisible from the first moment on, and return the result."""
     d = tables.documents
     keys = {child.key for child in stores.catalog.document_children(record.key)}
+    again = in_force_again(record, stores.catalog.active_documents())
     with stores.catalog.begin() as connection:
         connection.execute(sql.update(d).where(d.c.key == record.key).values(status="deleting"))
+        for former in again:
+            connection.execute(sql.update(d).where(d.c.key == former.key).values(source=former.source))
+            describe_document(connection, former.key, former.metadata)
         set_state(connection, ERASING, "yes")
         mark_changed(connection)
     vectors = purge(stores, "deleting") + sweep(stores)
@@ -59,7 +68,8 @@ def erase(stores: Stores, record: DocumentRecord) -> Erasure:
     drawn = drawings_of(stores.drawings, record.sha256)
     if not stored_file(stores.files, record).parent.exists() and drawn.exists():
         left.append(Message("drawn pages in {folder}", folder=drawn))
-    return Erasure(record.document_id, record.file, len(keys), vectors, tuple(left))
+    titles = tuple(former.shown_title for former in again)
+    return Erasure(record.document_id, record.file, len(keys), vectors, tuple(left), titles)
 
 
 def compact_keywords(stores: Stores) -> bool:

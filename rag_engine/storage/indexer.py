@@ -72,8 +72,12 @@ class FormerVersion:
     metadata: Metadata
 
 
-def former_version(record: DocumentRecord, since: str, work: str = "") -> FormerVersion:
-    """Return how a document stays that another content of its source supersedes since an ISO date."""
+def former_version(record: DocumentRecord, newer: Metadata, noticed: str, work: str = "") -> FormerVersion:
+    """Return how a document stays that a newer version replaces.
+
+    It is superseded since the date of the newer version, or since it was `noticed` if that has no later date.
+    """
+    since = newer.since if newer.since > record.metadata.since else noticed
     metadata = replace(
         record.metadata,
         work=work or record.metadata.work or record.origin,

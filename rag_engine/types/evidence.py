@@ -96,7 +96,8 @@ class Evidence:
     """Result of retrieval: hits in rank order, their parents as sources (1 is the best).
 
     `ground` says whether it is enough to answer from, by the best chance of a hit. `read` is the number of passages
-    that a reader has read for it. `steps` and `gaps` are the controller's, if it ran.
+    that a reader has read for it. `steps` and `gaps` are the controller's, if it ran. `as_of` is the date of which was
+    asked, empty for today.
     """
 
     plan: QueryPlan
@@ -109,3 +110,4 @@ class Evidence:
     steps: tuple[ControllerStep, ...] = ()
     gaps: tuple[ResidualGap, ...] = ()
     read: int = 0
+    as_of: str = ""

@@ -11,9 +11,10 @@ from typing import Literal
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
 
+from rag_engine.answering_documents import age_of
 from rag_engine.text.identifiers import work_place
 from rag_engine.text.sentences import Span
-from rag_engine.types.document import UNDATED, DocumentRecord
+from rag_engine.types.document import DocumentRecord
 from rag_engine.viewer.outline import OutlineEntry, heading_at
 
 PieceKind = Literal["same", "removed", "added"]
@@ -212,7 +213,7 @@ def documents_of_work(document: DocumentRecord, documents: Iterable[DocumentReco
     versions = [document, *(one for one in same if one.metadata.language == language)]
     translations = [one for one in same if one.metadata.language != language]
     return SameWork(
-        tuple(sorted(versions, key=_age)),
+        tuple(sorted(versions, key=age_of)),
         tuple(sorted(translations, key=lambda one: one.metadata.language)),
         tuple(_corrections(document, documents)),
     )
@@ -236,9 +237,3 @@ def newer_version(document: DocumentRecord, documents: Iterable[DocumentRecord])
         return None
     newest = documents_of_work(document, documents).versions[-1]
     return None if newest.metadata.superseded else newest
-
-
-def _age(document: DocumentRecord) -> tuple[bool, str, str, int]:
-    """Return a key that sorts versions: superseded ones first, by that date, then by their own date."""
-    superseded = document.metadata.superseded
-    return not superseded, superseded.replace(UNDATED, ""), document.metadata.date, document.key

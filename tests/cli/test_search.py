@@ -73,6 +73,19 @@ def test_a_day_and_a_year_leave_out_what_is_dated_otherwise_and_keep_what_is_und
     assert ("undated" in answer) == ("dated=only" not in filters)
 
 
+def test_the_date_of_effect_rules_over_that_of_publication(tmp_path: Path) -> None:
+    files = tmp_path / "files"
+    files.mkdir()
+    text = "# Beach Regulation\n\nAdopted on 3 May 2021.\n\nThe beach fee is 35 euros.\n\n"
+    (files / "regulation.md").write_text(f"{text}This Regulation shall enter into force on 1 January 2023.")
+    index_files(tmp_path / "workspace", files)
+    for day, found in {"1990": False, "2022-06-01": False, "2023-01-01": True, "2023": True}.items():
+        hits = json.loads(run(tmp_path / "workspace", "beach fee", "-f", f"as_of={day}", "--json").stdout)["hits"]
+        assert bool(hits) == found, day
+    by_year = run(tmp_path / "workspace", "beach fee", "-f", "year=2021", "--json").stdout
+    assert json.loads(by_year)["hits"]
+
+
 def test_another_value_of_dated_is_said(dated: Path) -> None:
     assert "Write dated=only, or leave it out." in run(dated, "fee", "-f", "dated=yes").stderr
 
@@ -145,3 +158,86 @@ def test_struck_words_are_listed_on_demand(tmp_path: Path) -> None:
         " two years.",
     )
     assert "Owners shall inspect dykes every [five] two years." in run(workspace, "five years", "--struck").stdout
+
+
+VERSION = (
+    '<version fecha_vigencia="{day}"><p class="articulo">Artículo {number}. {title}.</p>'
+    '<p class="parrafo">{text}</p></version>'
+)
+
+
+@pytest.fixture(scope="module")
+def statute(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a workspace with a statute of which an article has had three wordings."""
+    folder = tmp_path_factory.mktemp("statute")
+    (folder / "files").mkdir()
+    fees = "".join(
+        VERSION.format(day=day, number=2, title="Cuantía", text=f"La tasa anual de las playas es de {fee} euros.")
+        for day, fee in (("20100201", 20), ("20160101", 27), ("20230101", 35))
+    )
+    about = VERSION.format(day="20100101", number=1, title="Objeto", text="Esta ley regula el uso de las playas.")
+    head = "<metadatos><titulo>Ley de playas</titulo><fecha_vigencia>20100101</fecha_vigencia></metadatos>"
+    blocks = f"<bloque>{about}</bloque><bloque>{fees}</bloque>"
+    law = f"<response><data>{head}<texto>{blocks}</texto></data></response>"
+    (folder / "files" / "ley.xml").write_text(law, encoding="utf-8")
+    index_files(folder / "workspace", folder / "files")
+    return folder / "workspace"
+
+
+@pytest.mark.parametrize("question", ["¿Cuál es la tasa anual de las playas?", "¿Qué dice el artículo 2 de la Ley?"])
+@pytest.mark.parametrize(
+    ("day", "fee", "told"),
+    [
+        ("", "35", ""),
+        ("2024-01-01", "35", ""),
+        ("2022", "27", "redacción vigente del 2016-01-01 al 2022-12-31"),
+        ("2012-05-05", "20", "redacción vigente del 2010-02-01 al 2015-12-31"),
+    ],
+)
+def test_the_wording_of_the_day_answers_and_says_when_it_was_in_force(
+    statute: Path, question: str, day: str, fee: str, told: str
+) -> None:
+    asked = ["ask", question, "-w", str(statute), *(["-f", f"as_of={day}"] if day else [])]
+    answer = " ".join(CliRunner().invoke(app, asked).stdout.split())
+    fees = {one for one in ("20", "27", "35") if f"de {one} euros" in answer.replace("**", "")}
+    assert fees == {fee}
+    assert told in answer
+    assert ("redacción vigente" in answer) == bool(told)
+
+
+def test_a_statute_does_not_answer_for_a_day_before_it(statute: Path) -> None:
+    assert "euros" not in CliRunner().invoke(app, ["ask", "tasa", "-w", str(statute), "-f", "as_of=1990"]).stdout
+
+
+def test_in_a_short_act_the_former_article_answers_beside_the_ones_that_did_not_change(tmp_path: Path) -> None:
+    def article(number: int, text: str, period: str = "") -> str:
+        return f"<article{period}><num>Article {number}</num><content><p>{text}</p></content></article>"
+
+    fees = "".join(
+        article(1, f"The fee for the use of a harbour is {fee} euros a year.", f' period="#g{n}"')
+        for n, fee in ((1, 20), (2, 35))
+    )
+    groups = (
+        '<temporalGroup eId="g1"><timeInterval start="#e1" end="#e2"/></temporalGroup>'
+        '<temporalGroup eId="g2"><timeInterval start="#e2"/></temporalGroup>'
+    )
+    days = '<eventRef eId="e1" date="2001-01-01"/><eventRef eId="e2" date="2015-01-01"/>'
+    meta = f"<meta><lifecycle>{days}</lifecycle><temporalData>{groups}</temporalData></meta>"
+    body = fees + article(2, "Dogs in the harbour are kept on a lead of 2 metres.")
+    space = "http://docs.oasis-open.org/legaldocml/ns/akn/3.0"
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "act.xml").write_text(
+        f'<akomaNtoso xmlns="{space}"><act>{meta}<body>{body}</body></act></akomaNtoso>', encoding="utf-8"
+    )
+    index_files(tmp_path / "workspace", tmp_path / "files")
+
+    def answer(question: str, day: str) -> str:
+        asked = ["ask", question, "-w", str(tmp_path / "workspace"), "-f", f"as_of={day}"]
+        return CliRunner().invoke(app, asked).stdout.replace("**", "")
+
+    fee, dogs = "What is the fee for the use of a harbour?", "How long is the lead of dogs in the harbour?"
+    assert "20 euros" in answer(fee, "2005")
+    assert "35 euros" not in answer(fee, "2005")
+    assert "35 euros" in answer(fee, "2020")
+    assert "20 euros" not in answer(fee, "2020")
+    assert "2 metres" in answer(dogs, "2005")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 import subprocess
 import sys
@@ -45,10 +46,12 @@ from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
 from rag_engine.evaluation.answers.accepted_run import keep_run, record_run, require_accepted
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
+from rag_engine.filters import parse_filters
 from rag_engine.notebook.notebook import NotebookEntry, answer_entry, with_entry
 from rag_engine.notebook.store import DEFAULT, change_notebook
 from rag_engine.storage.catalog import pack_text
 from rag_engine.types.answer import Answer
+from rag_engine.types.document import DocumentRecord
 from rag_engine.types.evidence import Evidence
 from tests.ingestion.documents import pdf
 from tests.ingestion.left_behind import files_holding, forms
@@ -156,6 +159,44 @@ def test_after_an_erasure_no_file_of_the_workspace_holds_anything_of_the_documen
         # Both while the engine is open and after it has ended.
         assert list(holding(workspace, packed, *gone)) == []
     assert list(holding(workspace, packed, *gone)) == []
+
+
+FEE = "# Rules of the beach\n\nThe fee for a day at the beach is {} euros for each adult.\n"
+
+
+@pytest.mark.parametrize("way", ["replaced", "changed"])
+def test_the_version_before_an_erased_one_is_in_force_again(tmp_path: Path, way: str) -> None:
+    """Three versions, of which the middle one goes first, then the newest."""
+    make(tmp_path)
+    with closing(open_engine(tmp_path / "workspace")) as engine:
+        context, before = context_of(engine), ""
+        for number in (1, 2, 3):
+            file = tmp_path / ("rules.md" if way == "changed" else f"rules{number}.md")
+            file.write_text(FEE.format(10 * number), encoding="utf-8")
+            described = {"file": file.name, "title": "Rules of the beach", "language": "en", "date": f"20{number - 1}1"}
+            (tmp_path / "metadata.jsonl").write_text(json.dumps(described), encoding="utf-8")
+            replaces = before if way == "replaced" else ""
+            [added] = add_files(context, [file], replaces=replaces)
+            before = added.document_id
+
+        def fees(*filters: str) -> set[str]:
+            hits = engine.search("What is the fee for a day at the beach?", parse_filters(filters)).hits
+            return {word for hit in hits for word in ("10", "20", "30") if f"is {word} euros" in hit.text}
+
+        def version(fee: int) -> DocumentRecord:
+            found = engine.collection.documents()
+            return next(one for one in found if f"is {fee} euros" in engine.catalog.text(one.key))
+
+        assert (fees(), fees("as_of=2015"), fees("as_of=2005")) == ({"30"}, {"20"}, {"10"})
+        assert erase(context, version(20).source).in_force_again == ("Rules of the beach",)
+        assert (fees(), fees("as_of=2015")) == ({"30"}, {"10"})
+        assert erase(context, version(30).source).in_force_again == ("Rules of the beach",)
+        assert fees() == {"10"}
+        assert (version(10).metadata.superseded, version(10).is_former) == ("", False)
+        # It is a document like any other: the same file again changes nothing, and it may be erased.
+        add_files(context, [file])
+        erase(context, version(10).source)
+        assert fees("versions=all") <= {"30"}
 
 
 @pytest.mark.parametrize("redact", [True, False])

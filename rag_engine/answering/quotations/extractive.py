@@ -8,14 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
+from operator import or_
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.answer_sentences import note_words, quotations_heading
+from rag_engine.answer_sentences import note_words, quotations_heading, wording_days
 from rag_engine.answering.chances import AnswerSpan, best_span, may_answer
 from rag_engine.answering.citations import PageOf, citation_at, shared_words, words
-from rag_engine.answering.quotations.notes import asked_number, asks_for_notes, note_at
+from rag_engine.answering.quotations.notes import (
+    WordingsThen,
+    asked_number,
+    asks_for_notes,
+    note_at,
+    wording_at,
+    wordings_then,
+)
 from rag_engine.answering.quotations.question_terms import (
     asks_for_section_alone,
     asks_for_several,
@@ -91,15 +100,20 @@ class _Quotable:
         return f"{one_line(self.unit.opening)} {said}" if self.unit.opening else said
 
 
-def choose(question: str, language: str, sources: Sequence[Source], quoting: Quoting = Quoting()) -> list[Quotation]:
+def choose(
+    question: str, language: str, sources: Sequence[Source], quoting: Quoting = Quoting(), as_of: str = ""
+) -> list[Quotation]:
     """Return the quotations, the best first; none where the sources hold nothing that can be quoted.
 
     Where the question names sections, nothing else is quoted; if it asks for nothing more, from their beginning. Notes
-    are quoted if it asks for them, or if nothing else may answer. `language` is the question's.
+    are quoted if it asks for them, or if nothing else may answer. A former wording that was in force `as_of` a date is
+    quoted in place of the present one. `language` is the question's.
     """
     named = [source for source in sources if any(hit.named for hit in source.hits)]
-    candidates = _candidates(sorted(named or sources, key=lambda source: source.n))
-    candidates = _without_notes(question, language, candidates)
+    then = wordings_then(sources, as_of, [source.section for source in named])
+    read = named or sources
+    candidates = _candidates(sorted([*read, *(one for one in then.sources if one not in read)], key=lambda one: one.n))
+    candidates = _without_notes(question, language, candidates, then)
     if not candidates:
         return []
     titles = [name for source in named for name in (source.document.metadata.title, source.act)]
@@ -112,21 +126,23 @@ def choose(question: str, language: str, sources: Sequence[Source], quoting: Quo
     return _choose(candidates, scores, quoting.most, listing=asks_for_several(question, language))
 
 
-def _without_notes(question: str, language: str, candidates: list[_Quotable]) -> list[_Quotable]:
+def _without_notes(question: str, language: str, candidates: list[_Quotable], then: WordingsThen) -> list[_Quotable]:
     """Return the units that are no notes, unless notes are asked for or nothing else may answer.
 
-    If the question gives the number of a note, return that note.
+    If the question gives the number of a note, return that note. Of former wordings, those of `then` are text.
     """
     read = [(one, note_at(one.source, one.unit.start, one.unit.end)) for one in candidates]
     if asks_for_notes(question, language):
         number = asked_number(question, language)
         numbered = [one for one, note in read if note and note.number == number]
         return numbered if number and numbered else candidates
-    text = [one for one, note in read if not note]
+    stands = [then.stands(one.source, one.unit.start, one.unit.end) for one in candidates]
+    text = list(compress(candidates, stands))
     if not any(may_answer(hit) for one in text for hit in one.source.hits):
         return candidates
     # What was in force answers what is as well as the text does, and wrongly.
-    standing = [one for one, note in read if not note or note.kind == "note"]
+    noticed = [note is not None and note.kind == "note" for _, note in read]
+    standing = list(compress(candidates, map(or_, stands, noticed)))
     likely, noted = (max((_chance(one.found) for one in some), default=0.0) for some in (text, standing))
     return standing if likely < min(_PROBABLE, noted) else text
 
@@ -263,7 +279,7 @@ def quote(evidence: Evidence, page_of: PageOf) -> QuotedAnswer:
     A quotation in another language than the question's names it, and one from a note says so.
     """
     language = evidence.plan.language
-    chosen = choose(evidence.plan.question, language, evidence.sources)
+    chosen = choose(evidence.plan.question, language, evidence.sources, as_of=evidence.as_of)
     if not chosen:
         raise BackendError("The sources hold no sentence to quote.", help="Open them, or use a language model.")
     numbers = in_order((quotation.source.n for quotation in chosen), evidence.sources)
@@ -274,7 +290,10 @@ def quote(evidence: Evidence, page_of: PageOf) -> QuotedAnswer:
     for quotation in quotations:
         written = quotation.source.document.metadata.language
         said = [name_in(written, language)] if written and written != language else []
-        if note := note_at(quotation.source, quotation.start, quotation.end):
+        place = quotation.source, quotation.start, quotation.end
+        if wording := wording_at(*place, evidence.as_of):
+            said.append(wording_days(*wording.days, language))
+        elif note := note_at(*place):
             said.append(note_words(note.kind, note.number, note.section, language))
         told = f" ({', '.join(said)})" if said else ""
         lines.append(f"- “{_with_answer(quotation)}”{told} [Source {quotation.source.n}]")

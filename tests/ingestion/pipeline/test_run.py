@@ -431,3 +431,17 @@ def test_a_newer_version_supersedes_the_old_one_in_the_index_whatever_was_chosen
     _run(store, engine, tools, codes=(_code(store, "flood-2022"),))
     old = next(one for one in engine.collection.documents() if one.metadata.title == FLOOD.title)
     assert old.metadata.superseded == "2022-06-02"
+
+
+def test_a_version_is_in_force_again_once_the_newer_one_is_erased(
+    store: SourceStore, engine: Engine, context: ActContext, tools: Tools, folder: Path
+) -> None:
+    (folder / "flood-2022.md").write_text(f"# {FLOOD_REVISED.plain}", encoding="utf-8")
+    store.add(read_source_list(folder, store.sources()).new)
+    _run(store, engine, tools)
+    erase(context, f"list:{_code(store, 'flood-2022')}", "Ada", "Withdrawn.")
+    for chosen in ("none", "due", "all"):
+        if chosen != "none":
+            _run(store, engine, tools, which=chosen)
+        old = next(one for one in engine.collection.documents() if one.metadata.title == FLOOD.title)
+        assert old.metadata.superseded == "", chosen

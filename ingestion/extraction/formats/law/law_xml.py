@@ -37,15 +37,17 @@ _NUMERAL = re.compile(r"\d|\b[IVXLC]+\b|\b[A-Z]\b")
 _LOOKS = {"struck": Look.STRUCK, "raised": Look.RAISED, "lowered": Look.LOWERED}
 # What editors say has no mark of its own.
 _MARK_OF_REMARK = note_mark("*")
-# The heading of other wordings, and how each is called.
+# The heading of other wordings, how each is called, and when it was in force.
 _FORMER = {
-    "en": ("Notes", "Former wording"),
-    "de": ("Anmerkungen", "Frühere Fassung"),
-    "es": ("Notas", "Redacción anterior"),
-    "fr": ("Notes", "Ancienne rédaction"),
-    "it": ("Note", "Testo precedente"),
-    "pt": ("Notas", "Redação anterior"),
+    "en": ("Notes", "Former wording", "in force from {} to {}"),
+    "de": ("Anmerkungen", "Frühere Fassung", "in Kraft vom {} bis {}"),
+    "es": ("Notas", "Redacción anterior", "vigente del {} al {}"),
+    "fr": ("Notes", "Ancienne rédaction", "en vigueur du {} au {}"),
+    "it": ("Note", "Testo precedente", "in vigore dal {} al {}"),
+    "pt": ("Notas", "Redação anterior", "em vigor de {} a {}"),
 }
+# The first and the last day of a wording.
+_Span = tuple[str, str]
 _MARKED_BY = ("href", "Ref", "idref", "ID", "NOTE.REF")
 _NAMED_BY = ("eId", "id", "ID", "NOTE.ID", "GUID")
 
@@ -93,7 +95,7 @@ class _LawReader:
         self._count = 0
         self._kinds: Counter[str] = Counter()
         self._entities: set[str] = set()
-        self._former: list[list[Run]] = []
+        self._former: list[tuple[_Span | None, list[Run]]] = []
 
     def read_all(self) -> list[DraftBlock]:
         """Return the blocks of the document, with its title first where that is only in its metadata."""
@@ -107,11 +109,22 @@ class _LawReader:
 
     def _former_wordings(self) -> Iterator[DraftBlock]:
         """Yield the wordings that stand no longer, as notes below a heading."""
-        heading, called = _FORMER.get(self._language, _FORMER["en"])
+        heading, called, dated = _FORMER.get(self._language, _FORMER["en"])
         if self._former:
             yield paragraph(heading, kind="heading")
-        for number, runs in enumerate(self._former, 1):
-            yield paragraph([Run(f"[{number}] {called}: «"), *runs, Run("»")], kind="note")
+        for number, (span, runs) in enumerate(self._former, 1):
+            told = f"{called}, {dated.format(*span)}" if span else called
+            yield paragraph([Run(f"[{number}] {told}: «"), *runs, Run("»")], kind="note")
+
+    def _keep_former(self, wording: Element, around: Around, span: _Span | None, head: Sequence[Run] = ()) -> None:
+        """Keep a wording for the notes, without the remarks of its editors, below the runs of its `head`."""
+        outer, self._page = self._page, LawPage()
+        # Its words are struck where they stood.
+        around = around._replace(look=around.look & ~Look.STRUCK)
+        words = self._flat(wording, around, self._heads(wording) if head else ())
+        named = [run._replace(look=run.look & ~Look.STRUCK) for run in head]
+        self._former.append((span, [*named, *words]))
+        self._page = outer
 
     def warnings(self) -> Iterator[Message]:
         """Yield what was not read."""
@@ -133,10 +146,7 @@ class _LawReader:
             return
         role = self._scheme.role(element) or _usual_role(element, around, mixed=mixed)
         if role == "version" and self._force.is_former(element):
-            # Without the remarks of its editors.
-            outer, self._page = self._page, LawPage()
-            self._former.append(self._flat(element, around))
-            self._page = outer
+            self._keep_former(element, around, self._force.former_span(element))
             return
         if role not in ("unit", "titled") and self._force.is_out(element, role):
             around = around._replace(look=around.look | Look.STRUCK)
@@ -163,10 +173,10 @@ class _LawReader:
         inner, self._page = self._page, outer
         return [*inner.blocks, *inner.notes]
 
-    def _flat(self, element: Element, around: Around) -> list[Run]:
+    def _flat(self, element: Element, around: Around, passed: Sequence[Element] = ()) -> list[Run]:
         """Return the words of an element as runs of one line; its notes follow the paragraph around it."""
         runs: list[Run] = []
-        for block in self._apart(element, around._replace(kind="text", quoted=True, inside=True)):
+        for block in self._apart(element, around._replace(kind="text", quoted=True, inside=True), passed):
             if block.kind == "note":
                 self._page.notes.append(block)
             else:
@@ -245,6 +255,7 @@ class _LawReader:
         struck = around._replace(look=around.look | Look.STRUCK)
         stated = self._stated_by(element)
         out = any(self._force.is_out(one, "unit") for one in stated)
+        former = self._former_span(stated, around) if out else None
         if out and any(map(self._force.is_replaced, stated)):
             around = struck
         runs = [run for head in heads for run in self._head_runs(head, around)]
@@ -256,9 +267,18 @@ class _LawReader:
             # "ANNEX" without a number has its title below.
             self._write_heading(self._flat(heads[0], around), around)
             runs = [run for head in heads[1:] for run in self._head_runs(head, around)]
+        if former:
+            self._keep_former(element, around, former, [*runs, *ahead, *([Run(" ")] if ahead else [])])
+            if around.look & Look.STRUCK:
+                return
         self._write_heading([*runs, *ahead, Run(f" ({state})" if state else "")], around)
-        self._children(element, (struck if out else around)._replace(inside=False), heads)
+        if not former:
+            self._children(element, (struck if out else around)._replace(inside=False), heads)
         self._page.finish()
+
+    def _former_span(self, stated: Sequence[Element], around: Around) -> _Span | None:
+        """Return when a unit was in force that stands no longer; None if unknown, and for a quoted one."""
+        return None if around.quoted else next(filter(None, map(self._force.former_span, stated)), None)
 
     def _stated_by(self, unit: Element) -> list[Element]:
         """Return the elements that say whether a unit is in force: itself, and the group that it is titled by."""

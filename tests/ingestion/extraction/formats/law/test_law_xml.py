@@ -120,10 +120,25 @@ def test_the_wording_of_the_day_is_read_of_several_in_one_document(tmp_path: Pat
     )
     path = tmp_path / "law.xml"
     path.write_text(akn(f"<body>{articles}</body>", meta))
-    for today, fee in ((date(2010, 1, 1), 20), (date(2020, 1, 1), 35)):
+    former = "[1] Former wording, in force from 2001-01-01 to 2014-12-31: «Article 1 The fee is 20 euros.»"
+    for today, fee, notes in ((date(2010, 1, 1), 20, []), (date(2020, 1, 1), 35, ["Notes", former])):
         lines = [line.text.strip() for block in extract_law(path, today).blocks for line in block.lines]
         standing = [line for line in lines if line]
-        assert standing == ["Article 1", f"The fee is {fee} euros."]
+        assert standing == ["Article 1", f"The fee is {fee} euros.", *notes]
+
+
+def test_former_wordings_of_clml_are_notes_with_their_days(tmp_path: Path) -> None:
+    def group(fee: int, days: str) -> str:
+        text = f"<P1para><Text>It is {fee} pounds.</Text></P1para>"
+        return f"<P1group {days}><Title>Fees</Title><P1 {days}><Pnumber>1</Pnumber>{text}</P1></P1group>"
+
+    old, new = 'RestrictStartDate="2001-01-01" RestrictEndDate="2015-04-01"', 'RestrictStartDate="2015-04-01"'
+    assert blocks(read(tmp_path, clml(group(20, old) + group(35, new))))[2:] == [
+        "heading: Section 1 Fees",
+        "text: It is 35 pounds.",
+        "heading: Notes",
+        "note: [1] Former wording, in force from 2001-01-01 to 2015-03-31: «Section 1 Fees It is 20 pounds.»",
+    ]
 
 
 @pytest.mark.parametrize("status", ["removed", "repealed"])
@@ -284,7 +299,7 @@ def test_boe_reads_the_wording_in_force_and_the_title_of_its_metadata(tmp_path: 
         "text: Son 35 euros.",
         "note: [*] Nota 35",
         "heading: Notas",
-        "note: [1] Redacción anterior: «Artículo 2. Cuantía. Son 20 euros.»",
+        "note: [1] Redacción anterior, vigente del 2010-01-01 al 2022-12-31: «Artículo 2. Cuantía. Son 20 euros.»",
     ]
     assert "99 euros" not in text.text
 
@@ -299,10 +314,14 @@ def test_legi_articles_are_headed_by_their_number_and_their_place_in_the_code(tm
     ]
 
 
-def test_a_repealed_article_of_legi_says_so_and_has_no_words(tmp_path: Path) -> None:
+def test_a_repealed_article_of_legi_says_so_and_keeps_its_words_as_a_note_with_its_days(tmp_path: Path) -> None:
     text = read(tmp_path, legi("<p>Elle est de 20 euros.</p>", "ABROGE", "2010-01-01"))
-    assert blocks(text)[-1] == "heading: Article L111-1 (abrogé)"
-    assert "20 euros" not in text.text
+    days = "en vigueur du 2001-01-01 au 2009-12-31"
+    assert blocks(text)[-3:] == [
+        "heading: Article L111-1 (abrogé)",
+        "heading: Notes",
+        f"note: [1] Ancienne rédaction, {days}: «Article L111-1 Elle est de 20 euros.»",
+    ]
 
 
 def test_gesetze_im_internet_sets_points_notes_and_tables(tmp_path: Path) -> None:
