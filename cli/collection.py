@@ -112,9 +112,9 @@ def show(document: str, workspace: Workspace = None, as_json: AsJson = False) ->
     values = known | known.pop("metadata")
     shown = ((name, ", ".join(value) if isinstance(value, tuple) else value) for name, value in values.items())
     print_table((), (row for row in shown if row[1] not in ("", None)))
-    for passage in passages:
-        page = pages_text(record.file, record.named_page(passage["page"]))
-        out.print(f"\n{', '.join(filter(None, (passage['child_id'], page)))}", style="dim", markup=False)
+    for child, passage in zip(children, passages, strict=True):
+        page = pages_text(record.file, record.named_page(child.page))
+        out.print(f"\n{', '.join(filter(None, (str(passage['child_id']), page)))}", style="dim", markup=False)
         out.print(passage["text"], markup=False)
 
 
