@@ -164,7 +164,7 @@ def _numbers(document: DocumentRecord, engine: Engine, reader: Extractor) -> Pag
     if document.media_type != _PDF:
         return PageNumbers({}, 0, document.pages, "")
     printed = reader.lines(engine.collection.stored_file(document), ())
-    return page_numbers(printed.labels, printed.margins_by_page(), document.pages)
+    return page_numbers(document.page_labels or printed.labels, printed.margins_by_page(), document.pages)
 
 
 def _called(name: str, documents: Sequence[DocumentRecord]) -> list[DocumentRecord]:

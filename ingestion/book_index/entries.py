@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ingestion.book_index.page_numbers import value_of
 from ingestion.extraction.layout.numerals import roman
+from ingestion.extraction.layout.page_numbers import value_of
 from ingestion.patterns import load_words
 from rag_engine.book_index.anchors import IndexRecord
 from rag_engine.text.folding import fold

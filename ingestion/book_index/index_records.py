@@ -108,7 +108,9 @@ def _index_of(reading: FileReading, numbers: PageNumbers | None, *, own: bool = 
     if wanted and printed is not None:
         if indexed:
             lines = placed_lines(extracted, printed, indexed)
-            numbers = numbers or page_numbers(printed.labels, printed.margins_by_page(), extracted.pages)
+            numbers = numbers or page_numbers(
+                extracted.page_labels or printed.labels, printed.margins_by_page(), extracted.pages
+            )
             if not numbers.told_by:
                 warnings.append(
                     Message("The pages show no numbers: those of the index are taken for pages of the file.")

@@ -21,7 +21,7 @@ from ingestion.book_index.entries import (
     printed_pages,
 )
 from ingestion.book_index.find_pages import goes_up, initial_of, is_alphabetical
-from ingestion.book_index.page_numbers import value_of
+from ingestion.extraction.layout.page_numbers import value_of
 from ingestion.file_reading import PlacedLine
 from rag_engine.book_index.anchors import IndexRecord
 

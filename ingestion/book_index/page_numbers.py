@@ -11,17 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ingestion.extraction.layout.numerals import roman
+from ingestion.extraction.layout.page_numbers import Printed, value_of
 
-_ROMAN = {roman(number): number for number in range(1, 4_000)}
 _NUMBER = re.compile(r"(?<![\w.,/-])(?:\d{1,4}|[ivxlc]{1,8})(?![\w/]|[.,]\d)")
-# No page has a longer number, and Python reads none of thousands of digits.
-_LONGEST = 9
 # A distance between printed and real numbers is believed when so many pages in a row show it.
 _ENOUGH_PAGES = 3
-
-# A printed number: whether it is Roman, and its value.
-Printed = tuple[bool, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +45,9 @@ class PageNumbers:
 def page_numbers(labels: Sequence[str], margins: Mapping[int, Sequence[str]], count: int) -> PageNumbers:
     """Return the page numbers of a file of `count` pages.
 
-    `labels` are its page labels, one a page, empty if it has none; `margins` are the lines at the top and bottom of
-    its pages. Labels that the printed numbers contradict are not believed: many programs number from 1 and ignore the
-    print.
+    `labels` are its page labels, one a page, as they were believed or declared, empty if it has none; `margins` are the
+    lines at the top and bottom of its pages. Labels that the printed numbers contradict are not believed: many programs
+    number from 1 and ignore the print.
 
     >>> numbers = page_numbers(["i", "ii", "1", "2", "3"], {}, 5)
     >>> numbers.page("ii"), numbers.page("2"), numbers.page("9")
@@ -69,14 +63,6 @@ def page_numbers(labels: Sequence[str], margins: Mapping[int, Sequence[str]], co
     if printed:
         return PageNumbers(printed, _shift(printed), count, "printed page numbers")
     return PageNumbers({}, 0, count, "")
-
-
-def value_of(printed: str) -> Printed | None:
-    """Return whether a printed number is Roman, and its value; None if it is no number."""
-    text = printed.strip().lower()
-    if text.isdecimal():
-        return (False, int(text)) if len(text) <= _LONGEST else None
-    return (True, _ROMAN[text]) if text in _ROMAN else None
 
 
 def _from_labels(labels: Sequence[str]) -> dict[Printed, int]:

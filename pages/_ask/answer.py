@@ -24,7 +24,7 @@ from pages._shared.filter_widgets import WORDING, document_titles, named_values
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted, quoted
 from pages._shared.numbers_and_dates import counted, number
-from pages._shared.page_names import citation_place, page_place
+from pages._shared.page_names import citation_place, page_choice, page_place
 from pages._shared.shown_names import page_noun, shown_name
 from rag_engine.answering.chances import RefusalRates
 from rag_engine.answering.reference_list import licence_text
@@ -310,7 +310,9 @@ def _draw_original(source: ShownSource, document: DocumentRecord, citations: tup
     if shown:
         pages = list(range(min(page, source.page), max(page, source.last_page) + 1))
         if len(pages) > 1:
-            page = st.segmented_control(page_noun(source.file), pages, default=page, key=f"{key} pages") or page
+            choice = partial(page_choice, source.file, source.named_pages(pages) | named)
+            noun = page_noun(source.file)
+            page = st.segmented_control(noun, pages, default=page, format_func=choice, key=f"{key} pages") or page
         quotes = tuple((citation.start, citation.end) for citation in citations)
         start, end = source.passage
         inside = all(start <= first and last <= end for first, last in quotes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import wait
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -12,7 +13,7 @@ from pages._ask.turn_key import turn_key
 from pages._shared import resources
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
-from pages._shared.page_names import citation_place
+from pages._shared.page_names import citation_place, page_choice
 from pages._shared.shown_names import page_noun
 from rag_engine.answering.page_image import height_on_sheet, page_marks, sheet
 from rag_engine.conversations.reply import Reply
@@ -90,7 +91,10 @@ def _draw_choice(reply: Reply, number: int, key: str) -> None:
     page = pages[0]
     if len(pages) > 1:
         label = page_noun(source.file)
-        page = st.segmented_control(label, pages, default=pages[0], key=f"{key} {chosen}") or pages[0]
+        choice = partial(page_choice, source.file, {one.page: one.page_label for one in citations})
+        page = (
+            st.segmented_control(label, pages, default=pages[0], format_func=choice, key=f"{key} {chosen}") or pages[0]
+        )
     quotes = tuple((citation.start, citation.end) for citation in citations)
     with st.container(key=f"cited-{number}"):
         kind = draw_page(document, quotes[0], quotes, page, f"{key} {chosen}")

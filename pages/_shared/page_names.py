@@ -23,6 +23,12 @@ def title_place(title: str, file: str, pages: Mapping[int, str | None]) -> str:
     return ", ".join(filter(None, (title, page_place(file, pages))))
 
 
+def page_choice(file: str, pages: Mapping[int, str | None], page: int) -> str:
+    """Return the name of one of some pages in a choice: its number, or its printed number with its sheet."""
+    label = pages.get(page)
+    return str(page) if label is None else page_place(file, {page: label})
+
+
 def citation_page(citation: Citation) -> str:
     """Return the page of a citation."""
     return page_place(citation.file, citation.named_page)

@@ -46,7 +46,7 @@ def test_every_cell_is_printed_with_its_page_and_the_same_command_asks_nothing_m
     assert result.exit_code == 0, result.output
     shown = " ".join(result.stdout.split())
     assert "Ireland Residents within 300 metres of the dyke leave their homes" in shown
-    assert "Flood plan of the Sample River Authority, page 1]" in shown
+    assert "Flood plan of the Sample River Authority]" in shown
     assert "Italy Closest passages:" in shown
     assert "Ireland Nothing found:" in shown
     assert "Italy Nothing found:" in shown

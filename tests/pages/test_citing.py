@@ -87,3 +87,12 @@ def test_the_pages_of_a_source_are_said_as_its_reference_says_them(
     shown: Callable[[ShownSource], AppTest], last: int, place: str
 ) -> None:
     assert f" · {place} · " in texts(shown(replace(SOURCE, page=3, last_page=last, pages=12, file="act.pdf")))
+
+
+def test_printed_pages_are_said_with_their_sheets(shown: Callable[[ShownSource], AppTest]) -> None:
+    source = replace(
+        SOURCE, page=9, last_page=10, pages=12, file="act.pdf", page_labels=((9, "5"), (10, "6")), linked=()
+    )
+    app = shown(source)
+    assert not app.exception
+    assert " · pp\\. 5–6 \\(sheets 9–10\\) · " in texts(app)

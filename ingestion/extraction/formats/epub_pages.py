@@ -17,7 +17,7 @@ from ingestion.extraction.table_grid import TableGrid
 from ingestion.web.html import parse, text_of
 
 # A part of the package and the identity of an element in it, "" for the beginning.
-Target = tuple[str, str]
+BreakPlace = tuple[str, str]
 
 # Signs that no text uses, around the number of a break.
 _BREAK = re.compile("(\\s*)\uf8f4(\\d{1,9})\uf8f5(\\s*)")
@@ -31,7 +31,7 @@ class PageBreaks:
     `listed` has the labels of the places that its lists of pages name.
     """
 
-    def __init__(self, listed: Mapping[Target, str]) -> None:
+    def __init__(self, listed: Mapping[BreakPlace, str]) -> None:
         self._listed = listed
         self._labels: list[str] = []
 
@@ -143,9 +143,9 @@ def _moved(block: DraftBlock, pages: Mapping[int, int], otherwise: int) -> Draft
     return replace(block, page=pages.get(block.page, otherwise), lines=lines)
 
 
-def listed_pages(parts: Iterable[tuple[str, bytes]]) -> dict[Target, str]:
+def listed_pages(parts: Iterable[tuple[str, bytes]]) -> dict[BreakPlace, str]:
     """Return the labels of the places that the lists of pages in these parts name."""
-    found: dict[Target, str] = {}
+    found: dict[BreakPlace, str] = {}
     for name, content in parts:
         root = parse(content)
         for href, label in _entries(root) if root is not None else ():

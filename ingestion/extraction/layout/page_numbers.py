@@ -9,11 +9,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 
+from ingestion.extraction.date_patterns import written_dates
 from ingestion.extraction.layout.numerals import roman
 from ingestion.extraction.layout.paragraphs import body_size
 from ingestion.extraction.layout.text_rows import PageRows, TextRow
+from rag_engine.text.tables import read_table
 
 # A printed number: whether it is Roman, and its value.
 Printed = tuple[bool, int]
@@ -31,6 +34,9 @@ _HIDDEN = 4
 _SAME_PLACE = 0.02
 # What is larger than the text by so much is a heading.
 _LARGE = 1.4
+# What is smaller than the text by so much is a running head.
+_SMALL = 0.95
+_FEW_WORDS = 3
 # Pages are seldom numbered so high, and years often count with the pages.
 _YEARS, _MANY_PAGES = range(1850, 2101), 12
 # Share of labels that may repeat the one before them: those of slides that appear bit by bit do.
@@ -39,12 +45,13 @@ _REPEATED = 0.1
 _COUNTER = r"(?:\d{1,5}|[ivxlc]{1,8}|[IVXLC]{1,8})"
 # "A-5", "2-14"; the letter and number of an Official Journal is no part of the page's.
 _TOKEN = rf"(?:[LC]I? ?\d{{1,3}} ?[AE]?/)?(?P<label>(?:(?:[A-Z]{{1,3}}|\d{{1,2}})[-–])?{_COUNTER})"
-_TOTAL = r"(?: ?(?:/|\||\b[^\W\d_]{1,5}\b) ?\d{1,5})?"
+_TOTAL = r"(?: ?(?:/|\||\b(?:of|von|de|di|do|da|sur|van|af|av|fra|z|ze|iz|od|din|από|из|от|з)\b) ?\d{1,5})?"
 _PAGE = (
     r"(?:pages?|p ?a ?g ?e|pagina|página|pàgina|pag|pág|pagină|seite|strona|strana|stránka|stranica|stran|str|sida|"
     r"side|sivu|lk|lehekülg|lpp|puslapis|psl|oldal|sayfa|bladzijde|blz|σελίδα|σελ|страница|стр|сторінка|стор)"
 )
-_SIGNS = r"[\s\-–—|\[\](){}<>•·~*]*"
+# The number of a paragraph is in round brackets.
+_SIGNS = r"[\s\-–—|\[\]{}<>•·~*]*"
 _ALONE = re.compile(rf"{_SIGNS}{_TOKEN}{_TOTAL}{_SIGNS}")
 _CALLED = re.compile(
     rf"(?<!\w)(?i:{_PAGE}(?!\w)[.:]?|(?:pp?|s|с)\.) ?(?i:(?:no|nr|n°)\.? )?[:\-–]? ?{_TOKEN}(?![\w]|[.,]\d){_TOTAL}"
@@ -52,7 +59,14 @@ _CALLED = re.compile(
 _CALLED_AFTER = re.compile(rf"(?<![\w.,/-]){_TOKEN}\.? ?[|–-]? (?i:{_PAGE})(?!\w)")
 _PARTS = re.compile(r" [|•·] ")
 _FIRST = re.compile(rf"{_TOKEN} (?P<rest>\S+ .+)")
-_LAST = re.compile(rf"(?P<rest>.+ (?!(?i:no|nr|n°|nº|№|num)\.? )\S+) {_TOKEN}")
+_LAST = re.compile(rf"(?P<rest>.+ \S+) {_TOKEN}")
+# Words before the number of a unit, beside those of data/abbreviations.toml.
+_UNITS = {
+    "n", "№", "measure", "measures", "action", "objective", "target", "indicator", "recommendation", "principle",
+    "requirement", "sheet", "slide", "box", "map", "plate", "mesure", "objectif", "fiche", "recommandation", "annexe",
+    "misura", "azione", "obiettivo", "scheda", "raccomandazione", "allegato", "medida", "acción", "objetivo", "ficha",
+    "recomendación", "anexo", "maßnahme", "ziel", "empfehlung", "blatt", "anlage", "anhang", "ação", "recomendação",
+}  # fmt: skip
 # How a file may label a page; the names of picture files are none.
 _DECLARED = re.compile(
     rf"(?i:(?:{_PAGE}|pp?|s)[. ] ?)?(?P<label>(?:[A-Za-z]{{1,3}}[-–. ]?|\d{{1,3}}[-–./])?{_COUNTER})"
@@ -200,8 +214,8 @@ def _label(key: _Key, page: int, like: str) -> str:
 
 def _trusted(pages: Sequence[PageRows]) -> list[_Number]:
     """Return the numbers of the margins that stand alone, are called pages, or stand beside a head that recurs."""
-    largest = _LARGE * body_size(pages) or float("inf")
-    numbers = [number for page in pages for number in _numbers_on(page, largest)]
+    body = body_size(pages)
+    numbers = [number for page in pages for number in _numbers_on(page, body)]
     heads = Counter((number.head, number.loose) for number in numbers if number.head)
     return [n for n in numbers if not n.head or heads[n.head, n.loose] >= (_FEWEST_PAGES if n.loose else 2)]
 
@@ -248,14 +262,17 @@ def _follow(numbers: Sequence[_Number]) -> bool:
     return any(_is_level(one, after) and after.page == one.page + 1 for one, after in pairwise(numbers))
 
 
-def _numbers_on(page: PageRows, largest: float) -> Iterator[_Number]:
-    """Yield the numbers in the margins of a page that may be the page's: larger ones are those of chapters."""
-    outer = {id(row) for side in _margins(page) for row in side[:_OUTER_ROWS]}
-    for row in (row for side in _margins(page) for row in side if row.size <= largest):
+def _numbers_on(page: PageRows, body: float) -> Iterator[_Number]:
+    """Yield the numbers in the margins of a page that may be the page's: larger ones are those of chapters.
+
+    `body` is the size of the text, 0 if it is not known.
+    """
+    outer = {id(row) for side in _margins(page) for row in _apart(side)}
+    for row in (row for side in _margins(page) for row in side if row.size <= _LARGE * body or not body):
         alone = list(_alone(row, page))
         yield from alone
         if not alone and id(row) in outer and len(row.text) <= _LONGEST_HEAD:
-            yield from _beside(row, page)
+            yield from _beside(row, page, small=row.size < _SMALL * body)
 
 
 def _margins(page: PageRows) -> tuple[list[TextRow], list[TextRow]]:
@@ -265,14 +282,34 @@ def _margins(page: PageRows) -> tuple[list[TextRow], list[TextRow]]:
     return sorted(upper, key=lambda row: row.box.y0), sorted(lower, key=lambda row: -row.box.y1)
 
 
+def _apart(side: Sequence[TextRow]) -> list[TextRow]:
+    """Return the outermost rows of a margin, as far as a gap parts them from the text: a table has none."""
+    levels: list[list[TextRow]] = []
+    for row in side:
+        if levels and any(row.box.y0 < one.box.y1 and one.box.y0 < row.box.y1 for one in levels[-1]):
+            levels[-1].append(row)
+        elif levels and _gap(levels[-1][0], row) > levels[-1][0].box.y1 - levels[-1][0].box.y0:
+            break
+        else:
+            levels.append([row])
+    return [row for level in levels for row in level] if len(levels) <= _OUTER_ROWS else []
+
+
+def _gap(row: TextRow, inner: TextRow) -> float:
+    return max(inner.box.y0 - row.box.y1, row.box.y0 - inner.box.y1)
+
+
 def _alone(row: TextRow, page: PageRows) -> Iterator[_Number]:
     """Yield the number that makes up a row, with the word for a page."""
     match = _ALONE.fullmatch(row.text) or _CALLED.fullmatch(row.text.strip("-–—|[]() "))
     yield from _number(match or _CALLED_AFTER.fullmatch(row.text), row, page)
 
 
-def _beside(row: TextRow, page: PageRows) -> Iterator[_Number]:
-    """Yield the numbers of a row that are called pages, or stand at its edge."""
+def _beside(row: TextRow, page: PageRows, *, small: bool) -> Iterator[_Number]:
+    """Yield the numbers of a row that are called pages, or stand at its edge.
+
+    Where nothing parts them from its words, these are `small`, or several: others may be a heading.
+    """
     called = _CALLED.search(row.text) or _CALLED_AFTER.search(row.text)
     if called:
         yield from _number(called, row, page)
@@ -280,10 +317,29 @@ def _beside(row: TextRow, page: PageRows) -> Iterator[_Number]:
     first, *others = _PARTS.split(row.text)
     if others:
         yield from _number(_ALONE.fullmatch(first), row, page, head=" ".join(others))
-        yield from _number(_ALONE.fullmatch(others[-1]), row, page, head=" ".join((first, *others[:-1])))
-    elif not row.bold:
+        if not _names_unit(before := " ".join((first, *others[:-1]))):
+            yield from _number(_ALONE.fullmatch(others[-1]), row, page, head=before)
+    elif not row.bold and (small or len(row.text.split()) > _FEW_WORDS):
         for match in filter(None, (_FIRST.fullmatch(row.text), _LAST.fullmatch(row.text))):
-            yield from _number(match, row, page, head=match["rest"], loose=True)
+            if not _is_dated(match) and (match.re is _FIRST or not _names_unit(match["rest"])):
+                yield from _number(match, row, page, head=match["rest"], loose=True)
+
+
+def _is_dated(match: re.Match[str]) -> bool:
+    """Return whether the number is that of a day in a date."""
+    place = match.start("label")
+    return any(date.start <= place < date.end for date in written_dates(match.string))
+
+
+def _names_unit(head: str) -> bool:
+    """Return whether the number behind these words is that of an article, a table or a measure."""
+    return head.rsplit(maxsplit=1)[-1].strip(".,:°º").lower() in _units()
+
+
+@cache
+def _units() -> frozenset[str]:
+    listed = read_table("abbreviations").values()
+    return frozenset(_UNITS) | {word for one in listed for name in ("labelled", "number") for word in one.get(name, ())}
 
 
 def _number(

@@ -3,8 +3,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.book_index.page_numbers import page_numbers, value_of
+from ingestion.book_index.page_numbers import page_numbers
 from ingestion.extraction.layout.numerals import roman
+from ingestion.extraction.layout.page_numbers import value_of
 
 
 def test_page_labels_tell_the_page_of_each_number() -> None:

@@ -6,12 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sqlalchemy as sql
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_engine.config import ChunkingConfig
 from rag_engine.protocols import StorageBackends
 from rag_engine.retrieval.exact_search import nearest
+from rag_engine.storage import schema as tables
+from rag_engine.storage.catalog import open_catalog
 from rag_engine.storage.erase_document import erase
 from rag_engine.storage.indexer import Indexer, page_at
 from rag_engine.storage.rebuild import refill
@@ -84,6 +87,35 @@ def test_the_catalog_keeps_the_layout_so_that_a_document_can_be_cut_anew(
     [record] = stores.catalog.active_documents()
     kept = stores.catalog.extracted(record)
     assert (kept.text, kept.lines, kept.blocks) == (FLOOD, document.extracted.lines, blocks)
+
+
+def labelled(stores: Stores) -> Document:
+    document = make_document(stores, FLOOD)
+    return replace(document, extracted=replace(document.extracted, page_labels=("", "iv")))
+
+
+def test_the_printed_numbers_of_a_document_s_pages_are_kept_and_go_with_it(
+    stores: Stores, embedder: CountingEmbedder
+) -> None:
+    add(stores, embedder, labelled(stores))
+    add(stores, embedder, make_document(stores, HEAT, "/in/b.txt", "it"))
+    numbered, plain = stores.catalog.active_documents()
+    assert [numbered.page_label(page) for page in (1, 2)] == ["", "iv"]
+    assert stores.catalog.extracted(numbered).page_labels == ("", "iv")
+    assert plain.page_label(2) is None
+    erase(stores, numbered)
+    assert stores.catalog.read(sql.select(tables.page_labels)) == []
+
+
+def test_a_catalog_from_before_printed_numbers_were_kept_is_read(stores: Stores, embedder: CountingEmbedder) -> None:
+    add(stores, embedder, labelled(stores))
+    with stores.catalog.begin() as connection:
+        tables.page_labels.drop(connection)
+    # As one that lies where nothing can be written, and gets no table.
+    assert [record.page_label(2) for record in stores.catalog.active_documents()] == [None]
+    reopened = open_catalog(stores.catalog.workspace)
+    assert [record.page_labels for record in reopened.active_documents()] == [()]
+    reopened.close()
 
 
 def test_a_document_says_how_it_was_cut_and_why(stores: Stores, embedder: CountingEmbedder) -> None:

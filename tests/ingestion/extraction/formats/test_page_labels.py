@@ -76,6 +76,7 @@ def test_pages_of_a_journal_keep_their_numbers(tmp_path: Path) -> None:
         ),
         lambda n: [(60, 40, f"River Law Review 12 (2021)    {n}")],
         lambda n: [(60, 810, f"Flood Handbook | Page {n} of 90")],
+        lambda n: [(60, 40, f"{n}    The River Law Review" if n % 2 else f"Smith and others    {n}")],
         lambda n: [(60, 810, f"- {n} -")],
         lambda n: [(60, 810, f"S. {n}")],
         lambda n: [(60, 810, f"Seite {n} von 90")],
@@ -110,10 +111,19 @@ def test_chapters_may_count_their_own_pages(tmp_path: Path) -> None:
         lambda sheet: [(72, 60, f"Annex {roman(sheet + 2).upper()}")],
         lambda sheet: [(72, 60, f"{sheet + 3}. Rivers of the county of {'ABCDEFGH'[sheet]}town")],
         lambda sheet: [(72, 60, f"Table {sheet + 4}")],
+        lambda sheet: [(72, 60, f"Fact sheet {sheet + 4}")],
+        lambda sheet: [(72, 60, "Measure"), (400, 60, str(sheet + 4))],
+        lambda sheet: [(72, 60, str(sheet + 4)), (120, 60, f"Rivers of {'ABCDEFGH'[sheet]}town")],
+        lambda sheet: [(72, 60, f"2014/{sheet + 14}")],
         lambda sheet: [(72, 780, "Dykes"), (300, 780, str(400 + sheet)), (500, 780, str(200 + 3 * sheet))],
         lambda sheet: [(290, 780, str(sheet * 37 % 101))],
         lambda sheet: [(290, 810, "17")],
+        lambda sheet: [(290, 60, f"({sheet + 4})")],
+        lambda sheet: [
+            at for n in range(5) for at in ((72, 700 + 16 * n, f"Dyke {n}"), (300, 700 + 16 * n, str(100 * n + sheet)))
+        ],
         lambda sheet: [(60, 810, "3/2020")],
+        lambda sheet: [(60, 40, f"{sheet + 6} May 2020")],
     ],
 )
 def test_other_numbers_name_no_page(tmp_path: Path, printed: Callable[[int], list[Margin]]) -> None:
