@@ -45,22 +45,34 @@ KINDS: dict[str, tuple[tuple[Piece, ...], str]] = {
     "note": ((("The fee is 40 euros", ""), ("Since 2020.", "note"), (" a year.", "")),
              "The fee is 40 euros¹ a year.\n\n¹ Since 2020."),
     "list number": ((("the register", "item"), ("the fees", "item")), "1. the register\n\n2. the fees"),
+    "struck item": ((("the register", "struck item"), ("the fees", "item")), "2. the fees"),
+    "text box": ((("Inspect dykes every ", ""), ("A box.", "box"), ("two years.", "")),
+                 "Inspect dykes every two years.\n\nA box."),
     "symbol": ((("Levels ", ""), ("≥", "symbol"), (" 4 metres.", "")), "Levels ≥ 4 metres."),
     "formula": ((("The share is ", ""), ("F/12", "formula"), (" of it.", "")), "The share is F/12 of it."),
 }  # fmt: skip
 
 _NO_LOOK = "the format has no looks of characters"
 _SHEET = "a cell holds no such thing"
+_NO_BOX = {"text box": "no boxes beside the text"}
+_ITEMS = ("item", "struck item")
 NOT_THERE: dict[str, dict[str, str]] = {
     "PDF": dict.fromkeys(("hidden", "deleted", "moved"), "what is not shown is not in the file")
-    | {"formula": "a formula is drawn, with no sign that it is one"},
-    "PPTX": {"hidden": "hidden slides alone", "deleted": "no tracked changes", "moved": "no tracked changes"}
+    | {"formula": "a formula is drawn, with no sign that it is one"}
+    | {"struck item": "a number is typed as words are", "text box": "a box is drawn, with no sign that it is one"},
+    "PPTX": {
+        "text box": "all words are in boxes",
+        "hidden": "hidden slides alone",
+        "deleted": "no tracked changes",
+        "moved": "no tracked changes",
+    }
     | {"note": "notes of a speaker alone"},
-    "XLSX": dict.fromkeys(("deleted", "moved", "note", "list number", "formula"), _SHEET)
+    "XLSX": dict.fromkeys(("deleted", "moved", "note", "list number", "struck item", "text box", "formula"), _SHEET)
     | {"hidden": "hidden cells alone", "symbol": "signs of Unicode alone"},
-    "HTML": {"symbol": "signs of Unicode alone", "moved": "deleted and inserted alone"},
-    "EPUB": {"symbol": "signs of Unicode alone", "moved": "deleted and inserted alone"},
+    "HTML": {"symbol": "signs of Unicode alone", "moved": "deleted and inserted alone"} | _NO_BOX,
+    "EPUB": {"symbol": "signs of Unicode alone", "moved": "deleted and inserted alone"} | _NO_BOX,
     "Markdown": {"symbol": "signs of Unicode alone", "moved": "deleted and inserted alone"}
+    | _NO_BOX
     | {"hidden": "the mark-up of HTML alone", "formula": "the mark-up of HTML alone"},
     "RTF": {"moved": "deleted and inserted alone", "formula": "as a picture alone"},
     "ODT": {"moved": "deleted and inserted alone"},
@@ -88,10 +100,17 @@ def _fraction(text: str) -> str:
     return f"<m:oMath><m:f><m:num>{above}</m:num><m:den>{below}</m:den></m:f></m:oMath>"
 
 
+def _boxed(run: str) -> str:
+    """Return a run with a text box of Word, which has words of its own."""
+    shape = 'xmlns:v="urn:schemas-microsoft-com:vml" style="width:200pt;height:50pt"'
+    words = f"<w:txbxContent><w:p>{run}</w:p></w:txbxContent>"
+    return f"<w:r><w:pict><v:rect {shape}><v:textbox>{words}</v:textbox></v:rect></w:pict></w:r>"
+
+
 def write_docx(folder: Path, pieces: Sequence[Piece]) -> Path:
     """Write the pieces as a DOCX."""
     looks = {"struck": "<w:strike/>", "hidden": "<w:vanish/>", "raised": '<w:vertAlign w:val="superscript"/>'}
-    looks |= {"lowered": '<w:vertAlign w:val="subscript"/>'}
+    looks |= {"lowered": '<w:vertAlign w:val="subscript"/>', "struck item": "<w:strike/>"}
     around = {"deleted": "del", "inserted": "ins", "moved from": "moveFrom", "moved to": "moveTo"}
     body, notes = [], []
     for text, kind in pieces:
@@ -102,9 +121,9 @@ def write_docx(folder: Path, pieces: Sequence[Piece]) -> Path:
             run = '<w:r><w:footnoteReference w:id="2"/></w:r>'
         elif kind == "symbol":
             run = '<w:r><w:sym w:font="Symbol" w:char="F0B3"/></w:r>'
-        elif kind == "formula":
-            run = _fraction(text)
-        elif kind == "item":
+        elif kind in ("formula", "box"):
+            run = _fraction(text) if kind == "formula" else _boxed(run)
+        elif kind in _ITEMS:
             place = '<w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr>'
             run = f"</w:p><w:p>{place}{run}</w:p><w:p>"
         elif kind in around:
@@ -139,6 +158,7 @@ def write_odt(folder: Path, pieces: Sequence[Piece]) -> Path:
     """Write the pieces as an ODT."""
     looks = {"struck": 'style:text-line-through-style="solid"', "hidden": 'text:display="none"'}
     looks |= {"raised": 'style:text-position="super 58%"', "lowered": 'style:text-position="sub 58%"'}
+    spanned = '<text:span text:style-name="{}">{}</text:span>'
     styles = "".join(
         f'<style:style style:name="{kind}" style:family="text"><style:text-properties {look}/></style:style>'
         for kind, look in looks.items()
@@ -153,8 +173,11 @@ def write_odt(folder: Path, pieces: Sequence[Piece]) -> Path:
             case "note":
                 mark = '<text:note text:note-class="footnote"><text:note-citation>1</text:note-citation>'
                 body.append(f"{mark}<text:note-body><text:p>{text}</text:p></text:note-body></text:note>")
-            case "item":
-                body.append(f"<text:list-item><text:p>{text}</text:p></text:list-item>")
+            case "item" | "struck item":
+                words = spanned.format("struck", text) if kind == "struck item" else text
+                body.append(f"<text:list-item><text:p>{words}</text:p></text:list-item>")
+            case "box":
+                body.append(f"<draw:frame><draw:text-box><text:p>{text}</text:p></draw:text-box></draw:frame>")
             case "deleted":
                 body.append('<text:change text:change-id="c"/>')
             case "formula":
@@ -162,11 +185,11 @@ def write_odt(folder: Path, pieces: Sequence[Piece]) -> Path:
                 formula = f"<math><mfrac><mi>{above}</mi><mn>{below}</mn></mfrac></math>"
                 body.append('<draw:frame><draw:object xlink:href="./Object 1"/></draw:frame>')
             case _ if kind in looks:
-                body.append(f'<text:span text:style-name="{kind}">{text}</text:span>')
+                body.append(spanned.format(kind, text))
             case _:
                 body.append(text)
     written = "".join(body)
-    listed = any(kind == "item" for _, kind in pieces)
+    listed = any(kind in _ITEMS for _, kind in pieces)
     whole = f'<text:list text:style-name="L">{written}</text:list>' if listed else f"<text:p>{written}</text:p>"
     deleted = "".join(text for text, kind in pieces if kind == "deleted")
     if deleted:
@@ -196,8 +219,11 @@ def write_rtf(folder: Path, pieces: Sequence[Piece]) -> Path:
     for number, (text, kind) in enumerate(pieces, 1):
         if kind == "note":
             body.append(rf"{{\super\chftn}}{{\footnote\pard{{\super\chftn}} {text}}}")
-        elif kind == "item":
-            body.append(rf"{{\listtext {number}. }}{text}\par ")
+        elif kind in _ITEMS:
+            words = rf"{{\strike {text}}}" if kind == "struck item" else text
+            body.append(rf"{{\listtext {number}. }}{words}\par ")
+        elif kind == "box":
+            body.append(rf"{{\shp{{\*\shpinst{{\shptxt\pard {text}\par}}}}}}")
         elif kind == "symbol":
             body.append(r"\u8805?")
         else:
@@ -220,10 +246,12 @@ def html_of(pieces: Sequence[Piece]) -> str:
         elif kind == "formula":
             above, below = text.split("/")
             body.append(f"<math><mfrac><mi>{above}</mi><mn>{below}</mn></mfrac></math>")
+        elif kind == "struck item":
+            body.append(f"<li><s>{text}</s></li>")
         else:
             body.append(f"<{marks[kind]}>{text}</{marks[kind]}>" if kind else text)
     written = "".join(body)
-    listed = any(kind == "item" for _, kind in pieces)
+    listed = any(kind in _ITEMS for _, kind in pieces)
     return (f"<ol>{written}</ol>" if listed else f"<p>{written}</p>") + "".join(notes)
 
 
@@ -262,8 +290,8 @@ def write_markdown(folder: Path, pieces: Sequence[Piece]) -> Path:
             case "note":
                 body.append("[^1]")
                 notes.append(f"\n\n[^1]: {text}")
-            case "item":
-                body.append(f"{number}. {text}\n")
+            case "item" | "struck item":
+                body.append(f"{number}. ~~{text}~~\n" if kind == "struck item" else f"{number}. {text}\n")
             case _:
                 body.append(text)
     path = folder / "a.md"
@@ -275,10 +303,11 @@ def write_pptx(folder: Path, pieces: Sequence[Piece]) -> Path:
     """Write the pieces as a slide."""
     deck = pptx.Presentation()
     frame = deck.slides.add_slide(deck.slide_layouts[6]).shapes.add_textbox(*[Inches(1)] * 4).text_frame
-    looks = {"struck": ("strike", "sngStrike"), "raised": ("baseline", "30000"), "lowered": ("baseline", "-25000")}
+    looks = dict.fromkeys(("struck", "struck item"), ("strike", "sngStrike"))
+    looks |= {"raised": ("baseline", "30000"), "lowered": ("baseline", "-25000")}
     line = frame.paragraphs[0]
     for place, (text, kind) in enumerate(pieces):
-        if kind == "item":
+        if kind in _ITEMS:
             line = frame.paragraphs[0] if place == 0 else frame.add_paragraph()
             number = f'<a:buAutoNum xmlns:a="{_A}" type="arabicPeriod"/>'
             line._p.get_or_add_pPr().append(parse_xml(number))

@@ -240,7 +240,9 @@ def _whole_blocks(element: Element, look: Look) -> Iterator[DraftBlock]:
 
 def _is_data(table: Element) -> bool:
     """Return whether a table has rows and columns; one around others sets out a page, unless it has names."""
-    return table.find(".//table") is None or any(row.find("th") is not None for row in _own_rows(table))
+    if table.find(".//table") is None:
+        return True
+    return any(row.find("th") is not None for row in chain(table.iterfind("tr"), table.iterfind("*/tr")))
 
 
 def _own_rows(table: Element) -> Iterator[Element]:

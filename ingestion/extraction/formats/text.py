@@ -26,7 +26,7 @@ from rag_engine.messages import Message
 _NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x19]")
 # What programs that publish Markdown read before its text.
 _FRONT_MATTER = re.compile(
-    r"---[ \t]{0,9}\r?\n((?:[\w-]{1,50}:.{0,2000}\n|[ \t#-].{0,2000}\n|\r?\n){1,200})(?:---|\.\.\.)\s*?\n"
+    r"---[ \t]{0,9}\r?\n((?:\w[\w-]{0,49}:.{0,2000}\n|[ \t#-].{0,2000}\n|\r?\n){1,200})(?:---|\.\.\.)\s*?\n"
 )
 _TITLE = re.compile(r"^title:\s*[\"']?(.{1,300}?)[\"']?\s*$", re.MULTILINE)
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
