@@ -126,7 +126,7 @@ def identified_documents(identifier: Identifier, documents: Mapping[int, Documen
 def narrowed(
     question: str, allowed: frozenset[int] | None, documents: Mapping[int, DocumentRecord]
 ) -> frozenset[int] | None:
-    """Return the allowed documents, of a question that is only an identifier those that it names; None allows all."""
+    """Return the allowed documents that a question names if it is only an identifier; None allows all."""
     identifier = read_identifier(question)
     named = identified_documents(identifier, documents) if identifier else frozenset()
     return (named if allowed is None else named & allowed) or allowed

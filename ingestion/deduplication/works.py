@@ -21,7 +21,7 @@ class _Placed:
 
 
 def join_versions(documents: Iterable[DocumentRecord]) -> Iterator[tuple[DocumentRecord, Metadata]]:
-    """Yield each document that its identifiers make a version of a work, with its metadata as such, where they differ.
+    """Yield each document whose identifiers make it a version of a work, with its new metadata.
 
     A version is superseded from the day of the next one. Translations of a work share it and supersede none, and so do
     copies of one version. A corrigendum is no version of what it corrects. What a person said of versions stays.

@@ -1,4 +1,4 @@
-"""Identifiers that a document states as its own: in its file, at its head and margins, or in its address."""
+"""Identifiers that a document states as its own: in its file, at its head, or in its address."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _IN_ADDRESS = re.compile(
 def identifiers_of(
     extracted: ExtractedText, properties: FileProperties, addresses: Iterable[str] = ()
 ) -> tuple[str, ...]:
-    """Return the identifiers of a document, each once: of its file if that states any, else of its head and address."""
+    """Return the identifiers of a document, each once: those of its file, else of its head and address."""
     if properties.identifiers:
         return properties.identifiers
     head = islice(extracted.text[:_HEAD].splitlines(), _HEAD_LINES)

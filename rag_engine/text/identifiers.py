@@ -1,4 +1,4 @@
-"""Official identifiers of documents, such as CELEX numbers, ELIs and document symbols (data/identifiers.toml)."""
+"""Official identifiers of documents, such as CELEX numbers and document symbols."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def _work(kind: _Kind, groups: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _without_version(parts: list[str], versions: frozenset[str]) -> tuple[list[str], str]:
-    """Return the parts of a path up to its version, its language and its format, and the day of the version."""
+    """Return the parts of a path up to its version or its language, and the day of the version."""
     day = ""
     for place, part in enumerate(parts[_SHORTEST_WORK:], _SHORTEST_WORK):
         if dated := _DAY.fullmatch(part):

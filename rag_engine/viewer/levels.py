@@ -1,4 +1,4 @@
-"""Levels of paragraphs, by which a statute is drawn as it reads: headings by their depth, points below paragraphs."""
+"""Levels of paragraphs: the depth of headings, and how far points are indented below paragraphs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LEADS = (":", "—", "–")
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """An item of a list: how it is marked ("(a)", "1.", "(i)" for all of its list), its own marker, its level."""
+    """An item of a list: how its list is marked ("(a)", "1.", "(i)"), its own marker, its level."""
 
     form: str
     token: str
@@ -30,7 +30,7 @@ class _Item:
 
 
 def paragraph_levels(text: str, paragraphs: Sequence[Paragraph], depths: Mapping[int, int]) -> tuple[int, ...]:
-    """Return the level of each paragraph: of a heading its depth from 0, of another how far it is indented.
+    """Return the level of each paragraph: the depth of a heading from 0, or how far it is indented.
 
     `depths` has the depths of headings by the start of their text. A heading is at most one level below the one before.
     A paragraph is indented by the lists around it: "(a)" below "1.", "(i)" below "(a)".

@@ -135,7 +135,9 @@ class TextRun:
 
 @dataclass(frozen=True, slots=True)
 class TextParagraph:
-    """A paragraph to be shown as text: its kind, its runs, and its level: how deep a heading is, or it is indented.
+    """A paragraph to be shown as text: its kind, its runs, and its level.
+
+    The level is the depth of a heading, or how far a paragraph is indented.
 
     A run has words, an element and a link. The element is "mark", "ins", "del" or "s" as in HTML, or empty. The link is
     a number or None.

@@ -32,7 +32,7 @@ _TENS = {"十": 10, "百": 100, "千": 1000}
 
 
 def in_digits(number: str) -> str:
-    """Return a number with the digits 0 to 9, whatever script it is written in.
+    """Return a number with the digits 0 to 9, from any script.
 
     >>> in_digits("١٢"), in_digits("第十二条"), in_digits("12a")
     ('12', '第12条', '12a')

@@ -129,7 +129,7 @@ def named_sections(question: str, language: str) -> list[Reference]:
 
 
 def _other_languages(question: str) -> list[str]:
-    """Return the languages whose words for a unit of an act are in a question, beside those that are always read."""
+    """Return further languages whose words for a unit of an act are in a question."""
     words = lower(question)
     return [
         code

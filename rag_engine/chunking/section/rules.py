@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -39,7 +39,7 @@ _TYPED_RAISED = re.compile(r"(?<=\d)\^(\d{1,2})")
 
 
 # A language that has only a few kinds of words.
-_EMPTY: dict[str, Any] = {
+_EMPTY: Mapping[str, Any] = {
     key: []
     for key in (
         "units", "levels", "annexes", "decisions", "cited", "parts", "ordinals", "numbers", "joins", "to", "preambles",
@@ -103,7 +103,7 @@ def rules_of(language: str) -> Rules:
 
 @cache
 def unit_words() -> dict[str, frozenset[str]]:
-    """Return the nouns of units of each language, in lower case; the sign of a section only behind its number."""
+    """Return the nouns of units of each language, in lower case; "§" only behind its number."""
     found = {}
     for code, table in _tables().items():
         kinds = {row[0] for row in table["units"]}
@@ -113,10 +113,10 @@ def unit_words() -> dict[str, frozenset[str]]:
 
 
 @cache
-def _tables() -> dict[str, dict[str, Any]]:
+def _tables() -> Mapping[str, dict[str, Any]]:
     """Return the tables of all languages with every key; some languages share one."""
     tables = read_table("sections")
-    return {code: _EMPTY | tables[table.get("same", code)] for code, table in tables.items()}
+    return {code: {**_EMPTY, **tables[table.get("same", code)]} for code, table in tables.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +273,7 @@ def _printed(rows: Iterable[list[str]]) -> str:
 
 
 def choice(words: Iterable[str]) -> str:
-    """Return a pattern for one of the words, the longest first, their stops optional; for none, one of no text."""
+    """Return a pattern for one of the words, the longest first, their stops optional; never true of none."""
     distinct = sorted(set(words), key=lambda word: (-len(word), word))
     return "|".join(re.escape(word).replace(r"\.", r"\.?").replace(r"\ ", r"\s+") for word in distinct) or "(?!)"
 

@@ -1,4 +1,4 @@
-"""Official identifiers are read from the file, its head or its address, join versions, and lead to the document."""
+"""Official identifiers are read from a file or its head, join versions, and lead to the document."""
 
 from pathlib import Path
 

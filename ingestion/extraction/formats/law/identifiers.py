@@ -1,4 +1,4 @@
-"""Identifiers of a law as XML: those that its metadata state, and the CELEX number that Formex gives in parts."""
+"""Identifiers of a law as XML: stated in its metadata, or made of the parts that Formex gives."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def law_identifiers(scheme: Scheme, root: Element) -> tuple[str, ...]:
 
 
 def _celex_numbers(scheme: Scheme, root: Element, found: tuple[str, ...]) -> Iterator[str]:
-    """Yield the CELEX number of an act without one, and that of a consolidated act with the day of its version."""
+    """Yield the CELEX number of an act without one, and that of a consolidated act with its day."""
     acts = scheme.table.get("acts")
     if acts is None:
         return
