@@ -415,7 +415,7 @@ def _with_raised(word: Sequence[Any], raised: Sequence[dict[str, Any]]) -> str:
         inside = word[0] < x0 < word[2] and word[1] <= (y0 + y1) / 2 <= word[3]
         if inside and text.endswith(number) and text != number:
             text, ending = text.removesuffix(number), number + ending
-    return standing((Run(text), Run(ending, Look.RAISED)))
+    return standing((Run(text), Run(ending, Look.RAISED))) if ending else text
 
 
 def _turned(bbox: Sequence[float], turn: pymupdf.Matrix | None) -> Box:
