@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -272,7 +273,9 @@ def _page_rows(
     lines = beside_labels(with_drop_capitals(lines), fields_of(page, turn))
 
     def words_in(frames: Sequence[Frame], quarters: int) -> tuple[list[PlacedWord], list[Box]]:
-        place = partial(_placed_on, turn=turn, quarters=quarters, width=width, height=height)
+        place = partial(_turned, turn=turn)
+        if quarters:
+            place = partial(_placed_on, turn=turn, quarters=quarters, width=width, height=height)
         spans = _spans(blocks)
         bold = [place(span["bbox"]) for span in spans if span["flags"] & BOLD]
         raised = [span for span in spans if span["flags"] & _RAISED and span["text"].strip().isdecimal()]
@@ -300,7 +303,8 @@ def _standing_lines(
     """Yield the block's number, direction, box and spans of each line, without spans that are gone."""
     for index, block in enumerate(blocks):
         for line in block.get("lines", ()):
-            if spans := [span for span in line["spans"] if span["bbox"] not in gone]:
+            spans = [span for span in line["spans"] if span["bbox"] not in gone] if gone else line["spans"]
+            if spans:
                 for span in spans:
                     if is_symbol_font(span["font"]):
                         span["text"] = in_unicode(span["text"], span["font"])
@@ -344,7 +348,7 @@ def _stamped(blocks: Sequence[dict[str, Any]], known: Collection[str]) -> list[d
     lines = [line for block in blocks for line in block.get("lines", ()) if line["spans"]]
     largest = max((line["spans"][0]["size"] for line in lines), default=0.0)
     # Most pages have one size, and nothing slanted.
-    if largest < _STAMP_SIZE and all(0 in map(round, line["dir"]) for line in lines):
+    if largest < _STAMP_SIZE and all(line["dir"] == _LEVEL or 0 in map(round, line["dir"]) for line in lines):
         return []
     printed = []
     for line in lines:
@@ -384,10 +388,14 @@ def _may_be_struck(blocks: Sequence[dict[str, Any]]) -> bool:
     found = [bbox for bbox in drawn if bbox[3] - bbox[1] < min(_THIN, bbox[2] - bbox[0])]
     # By height, since a map has a hundred thousand.
     thin = np.array(sorted(found, key=lambda bbox: bbox[1] + bbox[3])).reshape(-1, 4)
-    heights = (thin[:, 1] + thin[:, 3]) / 2
+    # Few lines of text have any: bisecting a list takes a tenth of the time of searching an array.
+    heights = ((thin[:, 1] + thin[:, 3]) / 2).tolist()
     for line in (line for block in blocks for line in block.get("lines", ()) if len(thin)):
         x0, y0, x1, y1 = line["bbox"]
-        inside = thin[slice(*np.searchsorted(heights, (y0 + (y1 - y0) / 4, y1 - (y1 - y0) / 4)))]
+        first, beyond = (bisect_left(heights, y) for y in (y0 + (y1 - y0) / 4, y1 - (y1 - y0) / 4))
+        if first >= beyond:
+            continue
+        inside = thin[first:beyond]
         if ((inside[:, 0] < x1) & (inside[:, 2] > x0)).any() and any(
             not one["text"].isspace() for one in line["spans"]
         ):
@@ -428,7 +436,7 @@ def _with_raised(word: Sequence[Any], raised: Sequence[dict[str, Any]]) -> str:
         inside = word[0] < x0 < word[2] and word[1] <= (y0 + y1) / 2 <= word[3]
         if inside and text.endswith(number) and text != number:
             text, ending = text.removesuffix(number), number + ending
-    return standing((Run(text), Run(ending, Look.RAISED)))
+    return standing((Run(text), Run(ending, Look.RAISED))) if ending else text
 
 
 def _turned(bbox: Sequence[float], turn: pymupdf.Matrix | None) -> Box:

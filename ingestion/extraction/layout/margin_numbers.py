@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cached_property
 from itertools import groupby, pairwise
 from operator import itemgetter
 from statistics import median
@@ -109,9 +110,8 @@ def number_columns(lines: Sequence[PrintedLine], width: float, tables: Sequence[
     last = [at for at, line in enumerate(lines) if line.text[-1].isdecimal() and _LAST.search(line.text)]
     if not alone and len(first) < _FEWEST and len(last) < _FEWEST:
         return ()
-    if tables:
-        inside = {at for at, line in enumerate(lines) if any(holds(table, line.box) for table in tables)}
-        alone, first, last = ([at for at in ats if at not in inside] for ats in (alone, first, last))
+    out = {at for at, line in enumerate(lines) if line.turned or any(holds(table, line.box) for table in tables)}
+    alone, first, last = ([at for at in ats if at not in out] for ats in (alone, first, last))
     page = _Page(lines, width, set(alone))
     found = page.columns(alone)
     found += [
@@ -143,22 +143,27 @@ class _Page:
     def __init__(self, lines: Sequence[PrintedLine], width: float, alone: set[int]) -> None:
         self._lines = lines
         self._wide = _WIDE * width
-        others = [line for at, line in enumerate(lines) if at not in alone]
+        self._others = others = [line for at, line in enumerate(lines) if at not in alone and not line.turned]
         prose = [line.box for line in others if self._is_prose(line.box)]
         if len(prose) < _FEWEST:
             # A title page, or the last lines of a document.
             prose = [line.box for line in others]
         self._starts = sorted(box.x0 for box in prose)
         self._ends = sorted(box.x1 for box in prose)
-        self._rows: list[list[PrintedLine]] = []
-        self._heights: list[float] = []
-        for line in sorted(others, key=lambda line: line.box.y0 + line.box.y1):
+
+    @cached_property
+    def _laid(self) -> tuple[list[list[PrintedLine]], list[float]]:
+        """The lines by their heights, and these; few pages have columns of numbers, which alone need them."""
+        rows: list[list[PrintedLine]] = []
+        heights: list[float] = []
+        for line in sorted(self._others, key=lambda line: line.box.y0 + line.box.y1):
             middle = (line.box.y0 + line.box.y1) / 2
-            if self._heights and middle - self._heights[-1] < 0.5 * line.size:
-                self._rows[-1].append(line)
+            if heights and middle - heights[-1] < 0.5 * line.size:
+                rows[-1].append(line)
             else:
-                self._rows.append([line])
-                self._heights.append(middle)
+                rows.append([line])
+                heights.append(middle)
+        return rows, heights
 
     def _is_prose(self, box: Box) -> bool:
         return box.x1 - box.x0 >= self._wide
@@ -198,24 +203,19 @@ class _Page:
         counted = sum(many for many in groups.values() if many >= _FEWEST or many == len(numbers) > 1)
         if place.alone and _is_ruled(numbers):
             counted = len(numbers)
-        beside = self._rows[top : bottom + 1]
+        beside = self._laid[0][top : bottom + 1]
         prose = self._goes_on(beside) and not (place.alone and self._is_celled(numbers))
-        return NumberColumn(place, tuple(numbers), counted, prose, counted > 0.8 * len(self._rows))
+        return NumberColumn(place, tuple(numbers), counted, prose, counted > 0.8 * len(self._laid[0]))
 
     def _number(self, place: NumberPlace, at: int) -> MarginNumber:
         line = self._lines[at]
-        pattern = (
-            _FIRST.match
-            if place is NumberPlace.FIRST
-            else _LAST.search
-            if place is NumberPlace.LAST
-            else _ALONE.fullmatch
-        )
+        pattern = {NumberPlace.FIRST: _FIRST.match, NumberPlace.LAST: _LAST.search}.get(place, _ALONE.fullmatch)
         found = pattern(line.text)
+        rows, heights = self._laid
         middle = (line.box.y0 + line.box.y1) / 2
-        row = min(bisect_left(self._heights, middle - 0.4 * line.size), max(0, len(self._rows) - 1))
-        near = self._rows and abs(self._heights[row] - middle) < line.size
-        beside = bool(near) and any(self._is_prose(one.box) for one in self._rows[row])
+        row = min(bisect_left(heights, middle - 0.4 * line.size), max(0, len(rows) - 1))
+        near = bool(rows) and abs(heights[row] - middle) < line.size
+        beside = near and any(self._is_prose(one.box) for one in rows[row])
         return MarginNumber(at, int(found[1]) if found else 0, line.box, row, beside)
 
     def _goes_on(self, rows: Sequence[Sequence[PrintedLine]]) -> bool:
@@ -227,7 +227,7 @@ class _Page:
 
     def _is_celled(self, numbers: Sequence[MarginNumber]) -> bool:
         """Return whether the rows beside the numbers have narrow cells, far from the text."""
-        rows = [self._rows[number.row] for number in numbers if number.beside]
+        rows = [self._laid[0][number.row] for number in numbers if number.beside]
         return sum(map(self._has_cell, rows)) > _CELLED * len(rows)
 
     def _has_cell(self, row: Sequence[PrintedLine]) -> bool:
