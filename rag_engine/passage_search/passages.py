@@ -11,7 +11,7 @@ import numpy as np
 from rag_engine.answering.reference_list import limits_of
 from rag_engine.engine import Engine
 from rag_engine.passage_search.find import FoundPassages, PassageMatch
-from rag_engine.passage_search.struck import struck_json
+from rag_engine.passage_search.struck import StruckMatch
 from rag_engine.protocols import Vectors
 from rag_engine.retrieval.retrieve import hit_of
 from rag_engine.storage.catalog import portions
@@ -127,7 +127,7 @@ def found_json(found: FoundPassages, passages: Iterable[MarkedPassage]) -> dict[
         "total": len(found),
         "with_all_words": found.worded,
         "passages": [_passage_json(passage) for passage in passages],
-        "struck": [struck_json(match) for match in found.struck],
+        "struck": [_struck_json(match) for match in found.struck],
         "warnings": list(found.warnings),
         "seconds": round(found.seconds, 3),
     }
@@ -155,4 +155,18 @@ def _passage_json(passage: MarkedPassage) -> dict[str, Any]:
         "text": hit.text,
         "marks": [list(span) for span in passage.marks],
         "sentence": list(passage.sentence),
+    }
+
+
+def _struck_json(match: StruckMatch) -> dict[str, Any]:
+    return {
+        "document_id": match.document.document_id,
+        "file": match.document.file,
+        "title": match.document.metadata.title,
+        "page": match.struck.page,
+        "page_label": match.document.page_label(match.struck.page),
+        "start": match.struck.start,
+        "text": match.struck.text,
+        "before": match.before,
+        "after": match.after,
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from rag_engine.storage.catalog import Catalog
 from rag_engine.storage.snapshot import Snapshot
@@ -59,18 +58,3 @@ def _holds(text: str, language: str, wanted: WantedWords) -> bool:
     stems = (WantedWords({language: (stem,)}) for stem in wanted.stems.get(language, ()))
     phrases = (WantedWords({}, (phrase,)) for phrase in wanted.phrases)
     return all(find_key_words(text, language, one) for one in (*stems, *phrases))
-
-
-def struck_json(match: StruckMatch) -> dict[str, Any]:
-    """Return struck words that were found as JSON has them."""
-    return {
-        "document_id": match.document.document_id,
-        "file": match.document.file,
-        "title": match.document.metadata.title,
-        "page": match.struck.page,
-        "page_label": match.document.page_label(match.struck.page),
-        "start": match.struck.start,
-        "text": match.struck.text,
-        "before": match.before,
-        "after": match.after,
-    }

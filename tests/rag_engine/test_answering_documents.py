@@ -61,9 +61,9 @@ def test_a_newer_version_answers_from_the_day_on_which_it_replaces_the_one_befor
     }
     documents = {key: replace(_RECORD, key=key, metadata=metadata) for key, metadata in made.items()}
     for asked, answering in ({"as_of=2006": 1, "as_of=2010-01-01": 2, "as_of=2024": 2, "as_of=9000": 3}).items():
-        assert answering_documents(parse_filters([asked]), facets(made), documents) == {answering}
+        assert answering_documents(parse_filters([asked]), facets(made), documents) == frozenset({answering})
     # Its replacement is known, and has not begun.
-    assert answering_documents({}, facets(made), documents) == {2}
+    assert answering_documents({}, facets(made), documents) == frozenset({2})
 
 
 def test_a_date_that_is_none_is_said() -> None:

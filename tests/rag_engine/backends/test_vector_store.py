@@ -137,10 +137,10 @@ def test_a_store_filters_as_the_catalog_does(
     allowed = allowed_documents(wanted, STORED)
     expected = frozenset(DOCUMENTS) if allowed is None else allowed
     expected = expected if documents is None else expected & documents
-    facets, documents = store_filter(wanted, STORED, allowed if documents is None else expected)
-    assert held.filter(facets=facets, documents=documents) == expected
+    facets, within = store_filter(wanted, STORED, allowed if documents is None else expected)
+    assert held.filter(facets=facets, documents=within) == expected
     query = np.ones((2, len(DOCUMENTS)), np.float32)
-    for keys, _ in held.search(query, len(DOCUMENTS), facets=facets, documents=documents):
+    for keys, _ in held.search(query, len(DOCUMENTS), facets=facets, documents=within):
         assert sorted(keys.tolist()) == sorted(expected)
 
 
