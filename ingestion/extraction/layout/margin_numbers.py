@@ -39,6 +39,8 @@ _FOLLOWING = 0.7
 _FEWEST_RULED = 8
 _EVEN = 0.06
 _STEPS = (2, 5, 10)
+# No page has more lines; each is looked for among all rows.
+_MOST_NUMBERS = 500
 # How far a column may be from where it is on other pages, in points.
 _NEAR = 6.0
 
@@ -117,7 +119,7 @@ def number_columns(lines: Sequence[PrintedLine], width: float, tables: Sequence[
     found += [
         (place, ats) for place, ats in ((NumberPlace.FIRST, first), (NumberPlace.LAST, last)) if len(ats) >= _FEWEST
     ]
-    return tuple(page.column(place, ats) for place, ats in found)
+    return tuple(page.column(place, ats) for place, ats in found if len(ats) <= _MOST_NUMBERS)
 
 
 def without_number(line: PrintedLine, at: int, numbered: Numbered) -> PrintedLine:

@@ -27,6 +27,8 @@ _STRAY = 0.05
 _FEWEST_LINES = 6
 # Notes have at most this share of the words beside them, or they are a column.
 _MOST_WORDS = 0.4
+# No margin has more; each is looked for among all rows.
+_MOST_LINES = 500
 
 
 _WORD = re.compile(r"[^\W\d_]{4}")
@@ -94,7 +96,8 @@ def _are_plainly_notes(notes: Sequence[MarginText], narrow: Sequence[PrintedLine
 
 
 def _are_few(outside: Sequence[PrintedLine], wide: Sequence[PrintedLine]) -> bool:
-    return sum(len(line.text) for line in outside) <= _MOST_WORDS * sum(len(line.text) for line in wide)
+    words = sum(len(line.text) for line in outside)
+    return len(outside) <= _MOST_LINES and words <= _MOST_WORDS * sum(len(line.text) for line in wide)
 
 
 def _grouped(outside: Sequence[PrintedLine], wide: Sequence[PrintedLine]) -> list[MarginText]:
