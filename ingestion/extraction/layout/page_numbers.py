@@ -15,6 +15,7 @@ from itertools import pairwise
 from ingestion.extraction.date_patterns import written_dates
 from ingestion.extraction.layout.numerals import roman
 from ingestion.extraction.layout.paragraphs import body_size
+from ingestion.extraction.layout.quarter_turns import size_of
 from ingestion.extraction.layout.text_rows import PageRows, TextRow
 from rag_engine.text.tables import read_table
 
@@ -277,8 +278,10 @@ def _numbers_on(page: PageRows, body: float) -> Iterator[_Number]:
 
 def _margins(page: PageRows) -> tuple[list[TextRow], list[TextRow]]:
     """Return the rows in the upper and in the lower margin, the outermost first."""
-    upper = [row for row in page.rows if row.box.y1 < _MARGIN * page.height]
-    lower = [row for row in page.rows if row.box.y0 > (1 - _MARGIN) * page.height]
+    # A page with a table on its side has its head and foot there.
+    heights = [(row, size_of(row.turned, page.width, page.height)[1]) for row in page.rows]
+    upper = [row for row, height in heights if row.box.y1 < _MARGIN * height]
+    lower = [row for row, height in heights if row.box.y0 > (1 - _MARGIN) * height]
     return sorted(upper, key=lambda row: row.box.y0), sorted(lower, key=lambda row: -row.box.y1)
 
 
@@ -349,7 +352,8 @@ def _number(
         return
     label = match["label"]
     before = label[: re.search(rf"{_COUNTER}$", label).start()]  # type: ignore[union-attr]
-    height = (row.box.y0 + row.box.y1) / 2 / max(page.height, 1.0)
+    _, whole = size_of(row.turned, page.width, page.height)
+    height = (row.box.y0 + row.box.y1) / 2 / max(whole, 1.0)
     # The numbers in a head change with the chapter or the date.
     words = _DIGITS.sub("#", head.lower())
     yield _Number(page.number, label, (before, counted[0]), counted[1], height, words, loose)
