@@ -39,7 +39,7 @@ from ingestion.extraction.formats.pdf_forms import (
 from ingestion.extraction.formats.pdf_lines import BOLD, ERRORS, FLAGS, damaged_pdf, declared_labels, open_pdf
 from ingestion.extraction.formats.refusals import scan_without_ocr
 from ingestion.extraction.layout.hyphenation import vocabulary_of
-from ingestion.extraction.layout.letter_spacing import SPACED, with_word_gaps
+from ingestion.extraction.layout.letter_spacing import has_spaced_letters, with_word_gaps
 from ingestion.extraction.layout.margin_numbers import (
     NOT_NUMBERED,
     NumberColumn,
@@ -330,9 +330,9 @@ def _part_spaced_words(content: pymupdf.TextPage, blocks: Sequence[dict[str, Any
     lines = [line for block in blocks for line in block.get("lines", ())]
     texts = list(map(_text_of, lines))
     # Once a page, since few have such words.
-    if not SPACED.search("\n".join(texts)):
+    if not has_spaced_letters("\n".join(texts)):
         return
-    spaced = [place for place, text in enumerate(texts) if SPACED.search(text)]
+    spaced = [place for place, text in enumerate(texts) if has_spaced_letters(text)]
     raw = [line for block in content.extractRAWDICT()["blocks"] for line in block.get("lines", ())]
     for place in spaced:
         spans = raw[place]["spans"]

@@ -137,6 +137,9 @@ def without_numbers(pages: Sequence[PageRows], labels: Mapping[int, str]) -> lis
     kept = []
     for page in pages:
         label = labels.get(page.number)
+        if label is None:
+            kept.append(page)
+            continue
         outer = (row for side in _margins(page) for row in side[:_OUTER_ROWS])
         numbers = {id(row) for row in outer if any(number.label == label for number in _alone(row, page))}
         kept.append(replace(page, rows=tuple(row for row in page.rows if id(row) not in numbers)))
@@ -268,8 +271,9 @@ def _numbers_on(page: PageRows, body: float) -> Iterator[_Number]:
 
     `body` is the size of the text, 0 if it is not known.
     """
-    outer = {id(row) for side in _margins(page) for row in _apart(side)}
-    for row in (row for side in _margins(page) for row in side if row.size <= _LARGE * body or not body):
+    sides = _margins(page)
+    outer = {id(row) for side in sides for row in _apart(side)}
+    for row in (row for side in sides for row in side if row.size <= _LARGE * body or not body):
         alone = list(_alone(row, page))
         yield from alone
         if not alone and id(row) in outer and len(row.text) <= _LONGEST_HEAD:
@@ -278,11 +282,14 @@ def _numbers_on(page: PageRows, body: float) -> Iterator[_Number]:
 
 def _margins(page: PageRows) -> tuple[list[TextRow], list[TextRow]]:
     """Return the rows in the upper and in the lower margin, the outermost first."""
-    # A page with a table on its side has its head and foot there.
-    heights = [(row, size_of(row.turned, page.width, page.height)[1]) for row in page.rows]
-    upper = [row for row, height in heights if row.box.y1 < _MARGIN * height]
-    lower = [row for row, height in heights if row.box.y0 > (1 - _MARGIN) * height]
+    upper = [row for row in page.rows if row.box.y1 < _MARGIN * _height(row, page)]
+    lower = [row for row in page.rows if row.box.y0 > (1 - _MARGIN) * _height(row, page)]
     return sorted(upper, key=lambda row: row.box.y0), sorted(lower, key=lambda row: -row.box.y1)
+
+
+def _height(row: TextRow, page: PageRows) -> float:
+    """Return the height of a page as a row reads; one on its side has its head and foot there."""
+    return size_of(row.turned, page.width, page.height)[1] if row.turned else page.height
 
 
 def _apart(side: Sequence[TextRow]) -> list[TextRow]:
@@ -352,8 +359,7 @@ def _number(
         return
     label = match["label"]
     before = label[: re.search(rf"{_COUNTER}$", label).start()]  # type: ignore[union-attr]
-    _, whole = size_of(row.turned, page.width, page.height)
-    height = (row.box.y0 + row.box.y1) / 2 / max(whole, 1.0)
+    height = (row.box.y0 + row.box.y1) / 2 / max(_height(row, page), 1.0)
     # The numbers in a head change with the chapter or the date.
     words = _DIGITS.sub("#", head.lower())
     yield _Number(page.number, label, (before, counted[0]), counted[1], height, words, loose)
