@@ -21,7 +21,7 @@ _LEADS = (":", "—", "–")
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
+class _Point:
     """An item of a list: how its list is marked ("(a)", "1.", "(i)"), its own marker, its level."""
 
     form: str
@@ -40,7 +40,7 @@ def paragraph_levels(text: str, paragraphs: Sequence[Paragraph], depths: Mapping
 
 def _levels(text: str, paragraphs: Sequence[Paragraph], depths: Mapping[int, int]) -> Iterator[int]:
     heading = -1
-    items: list[_Item] = []
+    items: list[_Point] = []
     leads = False
     level = 0
     for paragraph in paragraphs:
@@ -58,7 +58,7 @@ def _levels(text: str, paragraphs: Sequence[Paragraph], depths: Mapping[int, int
             yield level
 
 
-def _with_item(items: list[_Item], words: str, *, leads: bool) -> list[_Item]:
+def _with_item(items: list[_Point], words: str, *, leads: bool) -> list[_Point]:
     """Return the items around a paragraph, its own last; the same where it is none."""
     found = _MARKER.match(words)
     form = _form(found, items) if found else ""
@@ -67,12 +67,12 @@ def _with_item(items: list[_Item], words: str, *, leads: bool) -> list[_Item]:
     token = found["number"] or found["letters"] or found["dash"]
     place = next((place for place, item in enumerate(items) if item.form == form), None)
     if place is not None:
-        return [*items[:place], _Item(form, token, items[place].level)]
+        return [*items[:place], _Point(form, token, items[place].level)]
     level = min(items[-1].level + 1, _DEEPEST) if items else int(leads)
-    return [*items, _Item(form, token, level)]
+    return [*items, _Point(form, token, level)]
 
 
-def _form(found: re.Match[str], items: Sequence[_Item]) -> str:
+def _form(found: re.Match[str], items: Sequence[_Point]) -> str:
     """Return how the items of a list are marked; empty for words that only look like a marker."""
     around = f"{found['open']}{{}}{found['close']}"
     if found["dash"]:

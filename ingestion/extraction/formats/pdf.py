@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pymupdf
 
 from ingestion.extraction.assemble import DraftBlock, assemble, one_line, too_long, within
@@ -55,7 +53,7 @@ from ingestion.extraction.layout.quarter_turns import quarters_of, turned
 from ingestion.extraction.layout.ruled_tables import PlacedWord, placed_word
 from ingestion.extraction.layout.ruling_lines import Frame, Shape, frames_of
 from ingestion.extraction.layout.sideways import in_blocks, page_rows
-from ingestion.extraction.layout.struck import StruckSpan, struck_texts
+from ingestion.extraction.layout.struck import VECTOR, StruckSpan, may_be_struck, struck_of, struck_texts
 from ingestion.extraction.layout.text_layer_check import LigatureSearch, is_scrambled, reads_better
 from ingestion.extraction.layout.text_rows import (
     PageRows,
@@ -66,7 +64,7 @@ from ingestion.extraction.layout.text_rows import (
 )
 from ingestion.extraction.layout.title import choose_title
 from ingestion.extraction.layout.watermarks import StampedLine, watermarks
-from ingestion.extraction.runs import Look, Run, letters, standing, told
+from ingestion.extraction.runs import Look, Run, standing, told
 from ingestion.extraction.symbols import in_unicode, is_symbol_font
 from ingestion.extraction.table_text import with_caption_units
 from ingestion.file_reading import ExtractionLimits, OcrEngine, Picture
@@ -84,15 +82,10 @@ _HALF, _NEARLY_ALL = 0.5, 0.75
 _RAISED = 1
 # Least share of its size by which a raised number stands above its line.
 _LIFT = 0.15
-_STRIKEOUT = 1
 _LEVEL = (1.0, 0.0)
 _COLLECTED = FLAGS | pymupdf.TEXT_COLLECT_VECTORS
-# Points: what is thicker strikes nothing.
-_THIN = 2.5
 # Points from which words may be a stamp; how slanted they are at least, and how light a pale colour is.
 _STAMP_SIZE, _SLANT, _PALE = 18.0, 0.1, 0x99
-# Kind of a block that is drawn and not written.
-_VECTOR = 3
 # Glyphs whose font does not say which characters they are.
 _UNMAPPED = re.compile("[\ufffd\ue000-\uf8ff]")
 # Numbers of glyphs that a font without names gives for letters; `one_line` drops them.
@@ -263,7 +256,7 @@ def _page_rows(
             quarters = 0 if along == _LEVEL and turn is None else _quarters(along, turn)
             lines.append(_printed(text, bbox, spans, index, turn, quarters))
     lines = lines if turn is None else in_blocks(lines, 0)
-    drawn = [Shape(_turned(one["bbox"], turn), one["stroked"]) for one in blocks if one["type"] == _VECTOR]
+    drawn = [Shape(_turned(one["bbox"], turn), one["stroked"]) for one in blocks if one["type"] == VECTOR]
     width, height = page.rect.width, page.rect.height
     frames = frames_of(drawn, width, height)
     tables = [frame.box for frame in frames if frame.is_grid]
@@ -311,18 +304,18 @@ def _standing_lines(
                 yield index, line["dir"], line["bbox"], spans
 
 
-def _content(page: pymupdf.Page) -> tuple[pymupdf.TextPage, list[dict[str, Any]], list[dict[str, Any]]]:
+def _content(page: pymupdf.Page) -> tuple[pymupdf.TextPage, list[dict[str, Any]], list[Mapping[str, Any]]]:
     """Return what is on a page, its blocks, and their spans with words that lines strike."""
     content = page.get_textpage(flags=_COLLECTED)
     blocks = content.extractDICT()["blocks"]
     _part_spaced_words(content, blocks)
-    if not _may_be_struck(blocks):
+    if not may_be_struck(blocks):
         return content, blocks, []
     # It takes several times as long to ask MuPDF what lines strike.
     content = page.get_textpage(flags=_COLLECTED | pymupdf.TEXT_COLLECT_STYLES)
     blocks = content.extractDICT()["blocks"]
     lines = (line["spans"] for block in blocks for line in block.get("lines", ()))
-    return content, blocks, [span for spans in lines for span in _struck_of(spans)]
+    return content, blocks, [span for spans in lines for span in struck_of(spans)]
 
 
 def _part_spaced_words(content: pymupdf.TextPage, blocks: Sequence[dict[str, Any]]) -> None:
@@ -363,44 +356,6 @@ def _stamped(blocks: Sequence[dict[str, Any]], known: Collection[str]) -> list[d
 
 def _text_of(line: dict[str, Any]) -> str:
     return "".join(span["text"] for span in line["spans"])
-
-
-def _struck_of(spans: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the spans of a line that are struck, each with the number of letters that stand before it.
-
-    A line across a part of a word is a mark beside it.
-    """
-    struck = [bool(span["char_flags"] & _STRIKEOUT) for span in spans]
-    texts = ["", *(" " if out else span["text"] for span, out in zip(spans, struck, strict=True)), ""]
-    standing = 0
-    for at, span in enumerate(spans):
-        text, before, after = span["text"], texts[at][-1:], texts[at + 2][:1]
-        cut = (before.isalnum() and text[:1].isalnum()) or (after.isalnum() and text[-1:].isalnum())
-        if struck[at] and text.strip() and not cut:
-            yield span | {"after": standing}
-        else:
-            standing += letters(text)
-
-
-def _may_be_struck(blocks: Sequence[dict[str, Any]]) -> bool:
-    """Return whether a thin level line is drawn through the middle of a printed one."""
-    drawn = (block["bbox"] for block in blocks if block["type"] == _VECTOR)
-    found = [bbox for bbox in drawn if bbox[3] - bbox[1] < min(_THIN, bbox[2] - bbox[0])]
-    # By height, since a map has a hundred thousand.
-    thin = np.array(sorted(found, key=lambda bbox: bbox[1] + bbox[3])).reshape(-1, 4)
-    # Few lines of text have any: bisecting a list takes a tenth of the time of searching an array.
-    heights = ((thin[:, 1] + thin[:, 3]) / 2).tolist()
-    for line in (line for block in blocks for line in block.get("lines", ()) if len(thin)):
-        x0, y0, x1, y1 = line["bbox"]
-        first, beyond = (bisect_left(heights, y) for y in (y0 + (y1 - y0) / 4, y1 - (y1 - y0) / 4))
-        if first >= beyond:
-            continue
-        inside = thin[first:beyond]
-        if ((inside[:, 0] < x1) & (inside[:, 2] > x0)).any() and any(
-            not one["text"].isspace() for one in line["spans"]
-        ):
-            return True
-    return False
 
 
 def _words_in(

@@ -31,7 +31,7 @@ _BETWEEN = re.compile(r"(?:[\s.\[(]|\b(?:di pagina|de pÃ¡gina|de page|number|n[Â
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class QuotedNote:
     """A note: its number and its section if they are known, and whether it tells the wording that stood before."""
 
     number: str
@@ -39,7 +39,7 @@ class Note:
     kind: Literal["note", "former"]
 
 
-def note_at(source: Source, start: int, end: int) -> Note | None:
+def note_at(source: Source, start: int, end: int) -> QuotedNote | None:
     """Return the note that characters [start, end) of a source are of, None in the text.
 
     A note quotes former wording behind words such as "read:".
@@ -57,7 +57,7 @@ def note_at(source: Source, start: int, end: int) -> Note | None:
     told = _pattern("former", language).search(read)
     number = (mark["number"] or (mark["raised"] or "").translate(FROM_RAISED)) if mark else ""
     section = "" if headed else source.section
-    return Note(number, section, "former" if told and _QUOTED.search(read, told.end()) else "note")
+    return QuotedNote(number, section, "former" if told and _QUOTED.search(read, told.end()) else "note")
 
 
 @dataclass(frozen=True, slots=True)

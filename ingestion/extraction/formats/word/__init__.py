@@ -1,1 +1,1 @@
-"""What the reader of DOCX makes of a document before it reads the words."""
+"""Parts of the reader of DOCX: changes, numbers, and the names of elements."""
