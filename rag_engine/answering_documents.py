@@ -179,7 +179,7 @@ def _in_force(
 def _in_force(
     wanted: Filter, allowed: frozenset[int] | None, facets: Facets, documents: Mapping[int, DocumentRecord]
 ) -> frozenset[int] | None:
-    """Return the allowed documents of which no other version is in force, and which have begun on an `as_of`."""
+    """Return the allowed documents that have begun and of which no other version is in force."""
     day = as_of_date(wanted)
     superseded = frozenset().union(*facets.get("superseded", {}).values())
     left = frozenset(documents) if allowed is None else allowed
@@ -216,7 +216,7 @@ def _series(metadata: Metadata) -> tuple[str, str]:
 
 
 def in_force_again(erased: DocumentRecord, documents: Iterable[DocumentRecord]) -> list[DocumentRecord]:
-    """Return the versions that stand in the place of an erased one of their work, as they are described then.
+    """Return the versions that take the place of an erased one, as they are described then.
 
     They are in force until that one was superseded. None stands if the erased version remains in a translation.
     """

@@ -88,7 +88,7 @@ def read_with(checkout: Path, paths: Sequence[Path]) -> Reading:
 
 
 def plain_files(folder: Path, paragraphs: Sequence[str]) -> list[Path]:
-    """Write the paragraphs, and a table of them, as a file in each format: no notes, looks, lists or fields."""
+    """Write the paragraphs and a table of them as a file in each format, without any look."""
     rows = [[f"{number}", words[:40], words[40:80]] for number, words in enumerate(paragraphs)]
     document, deck, book = docx.Document(), pptx.Presentation(), openpyxl.Workbook()
     sheet = book.create_sheet("Plain", 0)
@@ -142,7 +142,7 @@ def rows_of(ours: Sequence[Reading], theirs: Sequence[Reading]) -> list[list[str
 
 
 def write_differences(folder: Path, ours: Reading, theirs: Reading) -> None:
-    """Write a file for each document that the two read differently, with the lines that only one of them has."""
+    """Write a file for each document that differs, with the lines that only one of them has."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in ours.texts.items():
         before = theirs.texts[name]

@@ -101,7 +101,7 @@ def _fraction(text: str) -> str:
 
 
 def _boxed(run: str) -> str:
-    """Return a run with a text box of Word, which has words of its own."""
+    """Return a run with a text box of Word."""
     shape = 'xmlns:v="urn:schemas-microsoft-com:vml" style="width:200pt;height:50pt"'
     words = f"<w:txbxContent><w:p>{run}</w:p></w:txbxContent>"
     return f"<w:r><w:pict><v:rect {shape}><v:textbox>{words}</v:textbox></v:rect></w:pict></w:r>"

@@ -37,7 +37,7 @@ PLAIN = Look.PLAIN
 class Run(NamedTuple):
     """Characters that a format writes alike.
 
-    One that is left out comes `after` so many letters of what stands in its block.
+    `after` counts the letters of its block that stand before one that is left out.
     """
 
     text: str
@@ -141,7 +141,7 @@ def letters(text: str) -> int:
 
 
 def offset_after(text: str, count: int) -> int:
-    """Return the offset in a text after so many characters that are no blanks.
+    """Return the offset in a text after a number of characters that are no blanks.
 
     >>> offset_after("every two years", 5)
     5

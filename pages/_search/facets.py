@@ -157,7 +157,7 @@ def _draw_years(query: PassageQuery, facets: Facets) -> None:
 
 
 def _draw_versions(query: PassageQuery, facets: Facets) -> None:
-    """Draw the choice of what is searched: the newest versions, all, or what stood on a day; undated ones or not."""
+    """Draw the choice of versions: the newest, all, or those of a day; undated ones or not."""
     all_versions = "all" in query.wanted.get(VERSIONS, ())
     if facets.get("work"):
         every = "search versions"

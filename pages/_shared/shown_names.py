@@ -195,7 +195,7 @@ def notebook_name(notebook: Notebook) -> str:
 
 
 def page_noun(file: str) -> str:
-    """Return what a page of a file is called: "Page", "Slide", "Sheet"; "Part" where it is none, as of a mailbox."""
+    """Return what a page of a file is called: "Page", "Slide", "Sheet", else "Part"."""
     match page_kind(file):
         case "slide":
             return _("Slide")

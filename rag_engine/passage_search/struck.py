@@ -1,4 +1,4 @@
-"""Finding words that documents show struck out: they are no part of a passage, since they are not in force."""
+"""Finding words that documents show struck out, which are no part of a passage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rag_engine.types.document import DocumentRecord, ExtractedText, StruckText
 
 @dataclass(frozen=True, slots=True)
 class StruckMatch:
-    """Struck words that were found, with the characters [start, end) of their paragraph and its text around them."""
+    """Struck words that were found, with the span of their paragraph and its text around them."""
 
     document: DocumentRecord
     struck: StruckText
@@ -48,7 +48,7 @@ def _matches(document: DocumentRecord, extracted: ExtractedText, wanted: WantedW
 
 
 def _paragraph(extracted: ExtractedText, offset: int) -> Span:
-    """Return the block at an offset; where struck words are a paragraph of their own, the one before it."""
+    """Return the block at an offset; where a whole paragraph is struck, the one before it."""
     return next(
         ((block.start, block.end) for block in extracted.blocks if block.start <= offset <= block.end), (offset, offset)
     )

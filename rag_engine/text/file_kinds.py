@@ -35,7 +35,7 @@ def page_kind(file: str) -> PageName:
 
 
 def page_cell(file: str, page: int, label: str | None, words: Wording = ENGLISH) -> int | str | None:
-    """Return a page as a table names it: its number, its printed number with its sheet, None without pages."""
+    """Return a page as a table names it: its number, or the printed one with its sheet; None without."""
     if label is not None:
         return pages_text(file, {page: label}, words) or None
     return page if page_kind(file) else None

@@ -52,7 +52,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class StruckText:
-    """Words that a document shows struck out: they stood at offset `start` of its text, and are no part of it."""
+    """Words that a document shows struck out, at offset `start` of its text but no part of it."""
 
     start: int
     page: int
@@ -181,7 +181,7 @@ class DocumentRecord:
         return self.metadata.title or self.file
 
     def page_label(self, page: int) -> str | None:
-        """Return the number printed on a page, "" if it bears none; None if pages are counted as the file has them."""
+        """Return the number printed on a page, "" if it bears none; None if the file counts them so."""
         return self.page_labels[page - 1] if page <= len(self.page_labels) else None
 
     def named_page(self, page: int) -> dict[int, str | None]:

@@ -116,7 +116,7 @@ class _Chapters:
         return self._sheets[name]
 
     def _file(self, chapter: str, address: str) -> str:
-        """Return the name of the part that an address in a chapter leads to; "" for the chapter and for no part."""
+        """Return the part that an address in a chapter leads to; "" for the chapter and for none."""
         name = _part(posixpath.dirname(chapter), address)
         return name if name in self._package.names and name != chapter else ""
 

@@ -157,7 +157,7 @@ def listed_pages(parts: Iterable[tuple[str, bytes]]) -> dict[BreakPlace, str]:
 
 
 def _entries(root: html.HtmlElement) -> Iterator[tuple[str, str]]:
-    """Yield address and label of each page in a navigation document, or in an NCX; in HTML its names are small."""
+    """Yield address and label of each page in a navigation document or an NCX, in small names."""
     for listing in root.iter("nav"):
         if "page-list" in listing.get("epub:type", "").split() or listing.get("role") == "doc-pagelist":
             yield from ((link.get("href", ""), text_of(link)) for link in listing.iter("a"))

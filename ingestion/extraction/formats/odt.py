@@ -137,7 +137,7 @@ def _write_controls(body: Element) -> None:
 
 
 def _marked_field(field: Element) -> str:
-    """Return what is filled in at a field of a form that comes from Word: a ticked box or the chosen entry."""
+    """Return the tick or the entry at a field of a form that comes from Word."""
     values: dict[str, list[str]] = {}
     for one in field:
         values.setdefault(one.get(f"{_FIELD}name", ""), []).append(one.get(f"{_FIELD}value", ""))

@@ -74,7 +74,7 @@ def read_lines(path: Path, pages: Collection[int], *, numbered: bool = True) -> 
 
 
 def declared_labels(document: pymupdf.Document) -> list[str]:
-    """Return the label of each page, "" if labels begin with a later one; nothing if the file has no labels."""
+    """Return the label of each page, "" before the first; nothing if the file has no labels."""
     try:
         rules = document.get_page_labels() if document.is_pdf else []
     except ERRORS:

@@ -258,7 +258,7 @@ def _groups(source: str, start: re.Pattern[str]) -> Iterator[str]:
 
 
 def _blocks(plain: str, asides: Iterator[_Aside]) -> Iterator[DraftBlock]:
-    """Paragraphs and tables of the text with its marks, each note and text box after the one with its mark."""
+    """Paragraphs and tables of the text, each note and text box after the one with its mark."""
     marked = 0
     rows: list[list[GridCell]] = []
     cells: list[list[Run]] | None = None

@@ -154,7 +154,7 @@ def _cell(value: Any, style: _Style) -> GridCell:
 
 
 def _unescaped(text: str) -> str:
-    """Return a text with the characters that Excel writes by their numbers, because XML has no place for them."""
+    """Return a text with the characters that Excel writes by their numbers."""
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
 
 

@@ -110,7 +110,7 @@ def value_of(printed: str) -> Printed | None:
 
 
 def read_labels(pages: Sequence[PageRows], declared: Sequence[str]) -> dict[int, str]:
-    """Return the labels of pages: as the file declares them, unless its print contradicts, else as they are printed.
+    """Return the labels of pages, as the file declares them unless its print contradicts.
 
     `declared` has one label a page, or is empty. Of pages that bear no number there is none.
     """
@@ -217,7 +217,7 @@ def _label(key: _Key, page: int, like: str) -> str:
 
 
 def _trusted(pages: Sequence[PageRows]) -> list[_Number]:
-    """Return the numbers of the margins that stand alone, are called pages, or stand beside a head that recurs."""
+    """Return the numbers of margins that stand alone, are called pages, or are beside a recurrent head."""
     body = body_size(pages)
     numbers = [number for page in pages for number in _numbers_on(page, body)]
     heads = Counter((number.head, number.loose) for number in numbers if number.head)
@@ -225,7 +225,7 @@ def _trusted(pages: Sequence[PageRows]) -> list[_Number]:
 
 
 def _runs(numbers: Sequence[_Number], least: int) -> list[_Number]:
-    """Return the numbers of one series that follow each other closely enough on enough pages, at one place."""
+    """Return the numbers of a series that follow each other on enough pages, at one place."""
     found: list[_Number] = []
     run: list[_Number] = []
     for number in numbers:
@@ -247,7 +247,7 @@ def _is_level(one: _Number, other: _Number) -> bool:
 
 
 def _further(series: Mapping[_Key, list[_Number]], runs: Mapping[_Key, list[_Number]]) -> dict[_Key, list[_Number]]:
-    """Return short runs that longer ones bear out: of a preface, and of short chapters with numbers of their own."""
+    """Return short runs that longer ones bear out: of a preface, and of short chapters."""
     arabic = [number for (kind, _), run in runs.items() if not kind[1] for number in run]
     chapters = [number for (kind, _), run in runs.items() if kind[0] for number in run]
     first = min((number.page for number in arabic), default=0)
@@ -267,7 +267,7 @@ def _follow(numbers: Sequence[_Number]) -> bool:
 
 
 def _numbers_on(page: PageRows, body: float) -> Iterator[_Number]:
-    """Yield the numbers in the margins of a page that may be the page's: larger ones are those of chapters.
+    """Yield the numbers in the margins that may be the page's; larger ones are those of chapters.
 
     `body` is the size of the text, 0 if it is not known.
     """

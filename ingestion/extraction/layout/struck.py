@@ -21,7 +21,7 @@ _THIN = 2.5
 
 @dataclass(frozen=True, slots=True)
 class StruckSpan:
-    """Words that are struck on a page, `after` so many letters of what stands in their line."""
+    """Words that are struck on a page, and the letters of their line that stand before them."""
 
     text: str
     box: Box
@@ -31,7 +31,7 @@ class StruckSpan:
 def struck_texts(
     pages: Iterable[tuple[int, Sequence[StruckSpan]]], text: str, lines: Sequence[Line]
 ) -> tuple[StruckText, ...]:
-    """Return the struck words of pages with their places in the text; those between the same words are one."""
+    """Return the struck words of pages with their places; those between the same words are one."""
     found: list[StruckText] = []
     for page, spans in pages:
         own = [line for line in lines if line.page == page and line.box] if spans else []

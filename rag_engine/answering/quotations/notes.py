@@ -32,7 +32,7 @@ _BETWEEN = re.compile(r"(?:[\s.\[(]|\b(?:di pagina|de pÃ¡gina|de page|number|n[Â
 
 @dataclass(frozen=True, slots=True)
 class QuotedNote:
-    """A note: its number and its section if they are known, and whether it tells the wording that stood before."""
+    """A note: its number and section if they are known, and whether it tells former wording."""
 
     number: str
     section: str
@@ -82,7 +82,7 @@ def former_wordings(source: Source) -> list[FormerWording]:
 
 
 def wording_at(source: Source, start: int, end: int, day: str) -> FormerWording | None:
-    """Return the former wording at characters [start, end) of a source that was in force on a day; else None."""
+    """Return the wording at characters [start, end) of a source that was in force on a day; else None."""
     if not day:
         return None
     return next(
@@ -92,7 +92,7 @@ def wording_at(source: Source, start: int, end: int, day: str) -> FormerWording 
 
 @dataclass(frozen=True, slots=True)
 class WordingsThen:
-    """The sources with wordings that were in force on a day, and the beginning of each such wording by its document.
+    """Sources with wordings in force on a day, and the beginning of each by its document.
 
     Without a day it is empty, and no note stands.
     """
@@ -102,7 +102,7 @@ class WordingsThen:
     begin: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     def stands(self, source: Source, start: int, end: int) -> bool:
-        """Return whether characters [start, end) of a source are text that was in force on the day, and no note."""
+        """Return whether characters [start, end) of a source are text in force on the day, and no note."""
         if note_at(source, start, end):
             return source in self.sources and wording_at(source, start, end, self.day) is not None
         begin = self.begin.get(source.document.key)
@@ -111,7 +111,7 @@ class WordingsThen:
 
 
 def wordings_then(sources: Sequence[Source], day: str, sections: Sequence[str]) -> WordingsThen:
-    """Return the former wordings of sources that were in force on a day, of the given sections if there are any."""
+    """Return the wordings of sources in force on a day, of the given sections if there are any."""
     if not day:
         return WordingsThen()
     begin: dict[int, tuple[str, ...]] = {}

@@ -87,7 +87,7 @@ class Force:
         return called.get(state, "…" if ended else "")
 
     def _stated_days(self, element: Element) -> tuple[str, str]:
-        """Return the first day of an element and the first one after it, also where its unit has them in metadata."""
+        """Return the first day of an element and the first after it, also from its unit's metadata."""
         if local_name(element) != self._unit.get("unit"):
             return self._interval(element)
         return _iso(element.findtext(self._unit["from"]) or ""), _iso(element.findtext(self._unit["until"]) or "")
@@ -136,7 +136,7 @@ class Force:
 
 
 def first_day(scheme: Scheme, root: Element) -> str:
-    """Return the day from which a document says that it has effect, else its first wording; empty for neither."""
+    """Return the day from which a document has effect, else its first wording; empty for neither."""
     stated = (declared_date(scheme.stated(root, path)) for path in ("in_force", "in_force_words"))
     if day := next((day for day in stated if _EARLIEST < day < _LATEST), ""):
         return day

@@ -56,7 +56,7 @@ def _pieces(packed: bytes) -> Iterator[bytes]:
 
 
 def _tokens(packed: bytes) -> Iterator[tuple[bool, int]]:
-    """Yield the tokens, eight behind each byte of flags, and whether each is a repetition; those of two bytes are."""
+    """Yield the tokens, eight behind each byte of flags, and whether each is a repetition."""
     at = 0
     while at < len(packed):
         flags = packed[at]

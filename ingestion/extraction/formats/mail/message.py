@@ -63,7 +63,7 @@ class Mail:
 
 
 def shows_more(page: str) -> bool:
-    """Return whether a page shows what plain text cannot: words that are struck, raised, lowered or in a table."""
+    """Return whether a page has words that are struck, raised, lowered or in a table."""
     return _LOOKS.search(page) is not None
 
 

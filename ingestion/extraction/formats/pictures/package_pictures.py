@@ -142,7 +142,7 @@ def sheet_pictures(package: Package) -> Iterator[DraftBlock]:
 
 
 def _on_sheet(package: Package, drawing: str, number: int) -> Iterator[DraftBlock]:
-    """Yield the text boxes, the titles of charts and the pictures of a drawing; the values of charts are in cells."""
+    """Yield the text boxes, titles of charts and pictures of a drawing."""
     targets, root = relationships(package, drawing), package.xml(drawing)
     for line in root.iterfind(".//{*}txBody/{*}p"):
         yield paragraph("".join(text.text or "" for text in line.iter("{*}t")), number)

@@ -1,4 +1,4 @@
-"""Words that a document of Word keeps and does not show: deleted and moved ones, instructions of fields."""
+"""Words that Word keeps and does not show: deleted and moved ones, instructions of fields."""
 
 from __future__ import annotations
 
