@@ -19,6 +19,7 @@ from ingestion.types.licence import LicenceMark
 from ingestion.types.outcome import Outcome
 from ingestion.types.source import Extraction
 from rag_engine.messages import Message, join_messages
+from rag_engine.text.identifiers import work_place
 from rag_engine.types.document import ExtractedText
 
 
@@ -39,6 +40,9 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
         return Outcome("failed", "file_missing", Message("The file is gone from the workspace. Run acquisition again."))
     reading, urls = tools.read(record), record.download.urls if record.download else ()
     text = reading.extracted.text
+    identifiers = identifiers_of(reading.extracted, reading.properties, urls)
+    # A consolidated text stands from the day that its identifier names.
+    effect = reading.file.properties.in_force or work_place(identifiers).date or stated_effect(text)
     evidence = Extraction(
         text_hash=hashlib.sha256(reading.cleaned.encode()).hexdigest(),
         media_type=reading.extracted.media_type,
@@ -50,8 +54,8 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
         title=reading.extracted.title,
         language=reading.language,
         other_languages=languages_of_parts(reading.extracted, reading.language),
-        identifiers=identifiers_of(reading.extracted, reading.properties, urls),
-        in_force=reading.file.properties.in_force or stated_effect(text),
+        identifiers=identifiers,
+        in_force=effect,
         size=path.stat().st_size,
         warnings=reading.extracted.warnings,
     )

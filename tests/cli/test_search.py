@@ -241,3 +241,18 @@ def test_in_a_short_act_the_former_article_answers_beside_the_ones_that_did_not_
     assert "35 euros" in answer(fee, "2020")
     assert "20 euros" not in answer(fee, "2020")
     assert "2 metres" in answer(dogs, "2005")
+
+
+def test_a_consolidated_text_answers_from_the_day_in_its_identifier(tmp_path: Path) -> None:
+    page = (
+        "<html lang='en'><h1>Regulation (EU) 2016/679 on weirs</h1><p>CELEX: 02016R0679-{day}</p>"
+        "<h2>Article 1</h2><p>Weirs are opened for {number} days in May.</p></html>"
+    )
+    (tmp_path / "files").mkdir()
+    for day, number in (("20160504", "five"), ("20210301", "nine")):
+        path = tmp_path / "files" / f"{day}.html"
+        path.write_text(page.format(day=day, number=number), encoding="utf-8")
+    index_files(tmp_path / "workspace", tmp_path / "files")
+    for day, number in (("2018-01-01", "five"), ("2022-01-01", "nine")):
+        found = run_json(tmp_path / "workspace", "weirs opened", "--sort", "date", "-f", f"as_of={day}")
+        assert [f"{number} days" in one["text"] for one in found["passages"]] == [True]
