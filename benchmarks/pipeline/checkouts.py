@@ -18,6 +18,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ from ingestion.file_reading import ExtractionLimits
 
 ROOT = Path(__file__).resolve().parents[2]
 SUFFIXES = (".pdf", ".docx", ".xlsx", ".pptx", ".odt", ".html", ".epub", ".rtf", ".md", ".txt", ".csv")
+_ODF = ("office", "text", "table")
 # Run by either checkout, so only with what both have.
 _READ = """
 import json, resource, sys, time
@@ -108,11 +110,27 @@ def plain_files(folder: Path, paragraphs: Sequence[str]) -> list[Path]:
     cells = "".join("<tr>" + "".join(f"<td>{html.escape(words)}</td>" for words in row) + "</tr>" for row in rows)
     page = f'<html lang="en"><head><title>Plain</title></head><body>{body}<table>{cells}</table></body></html>'
     (folder / "plain.html").write_text(page, encoding="utf-8")
+    _write_odt(folder / "plain.odt", paragraphs, rows)
     with pymupdf.open() as pdf:
         for words in paragraphs:
             pdf.new_page().insert_textbox(pymupdf.Rect(72, 72, 520, 760), f"{words}\n\n" * 4, fontsize=10)
         pdf.save(folder / "plain.pdf")
     return sorted(folder.iterdir())
+
+
+def _write_odt(path: Path, paragraphs: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    written = "".join(f"<text:p>{html.escape(words)}</text:p>" for words in paragraphs)
+    cells = "".join(
+        "<table:table-row>"
+        + "".join(f"<table:table-cell><text:p>{html.escape(words)}</text:p></table:table-cell>" for words in row)
+        + "</table:table-row>"
+        for row in rows
+    )
+    spaces = "".join(f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in _ODF)
+    body = f"<office:body><office:text>{written}<table:table>{cells}</table:table></office:text></office:body>"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
+        package.writestr("mimetype", "application/vnd.oasis.opendocument.text", zipfile.ZIP_STORED)
+        package.writestr("content.xml", f"<office:document-content{spaces}>{body}</office:document-content>")
 
 
 def ratio(ours: Iterable[float], theirs: Iterable[float]) -> str:
