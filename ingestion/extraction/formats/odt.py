@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from ingestion.extraction.formats.refusals import damaged, locked
 from ingestion.extraction.formats.zip_container import Element, open_package, parse_xml, parts_outside, whole_number
 from ingestion.extraction.formulas import formula
 from ingestion.extraction.layout.numerals import COUNTED, cyrillic, greek
-from ingestion.extraction.runs import Look, Run, left_out, note_mark, standing
+from ingestion.extraction.runs import PLAIN, Look, Run, left_out, note_mark, standing
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
 from ingestion.file_reading import ExtractionLimits
@@ -55,7 +55,9 @@ _HREF = "{http://www.w3.org/1999/xlink}href"
 # Elements with all of the pictures within them.
 _PICTURED = (f"{_TEXT}p", f"{_TEXT}h", f"{_TABLE}table", f"{_DRAW}frame")
 # What each style decides on and the look that it gives, by family and name.
-Looks = Mapping[tuple[str, str], tuple[Look, Look]]
+Looks = Callable[[str, str], tuple[Look, Look]]
+_PARAGRAPHS = (f"{_TEXT}p", f"{_TEXT}h")
+_DISPLAY, _IS_HIDDEN, _VISIBILITY = f"{_TEXT}display", f"{_TEXT}is-hidden", f"{_TABLE}visibility"
 _STYLED, _GOING_ON = f"{_TEXT}style-name", f"{_TEXT}continue-numbering"
 _ID = "{http://www.w3.org/XML/1998/namespace}id"
 _MANIFEST = "META-INF/manifest.xml"
@@ -267,28 +269,29 @@ def _forget_below(count: dict[int, int], depth: int) -> None:
 
 
 def _looks(parts: Iterable[Element]) -> Looks:
-    """Return what each style of a document decides on, by itself or as the style that it is based on."""
-    own: dict[tuple[str, str], tuple[Sequence[Look | None], str]] = {}
-    for part in parts:
-        for style in part.iter(f"{_STYLE}style"):
-            found = style.find(f"{_STYLE}text-properties")
-            key = style.get(f"{_STYLE}family", ""), style.get(f"{_STYLE}name", "")
-            settings = [None] * 3 if found is None else list(_settings(found))
-            own[key] = settings, style.get(f"{_STYLE}parent-style-name", "")
+    """Return what decides on a style: the style itself, or that which it is based on."""
+    own = {
+        (style.get(f"{_STYLE}family", ""), style.get(f"{_STYLE}name", "")): style
+        for part in parts
+        for style in part.iter(f"{_STYLE}style")
+    }
 
-    def looked_up(family: str, name: str, place: int) -> tuple[Look, Look]:
+    @cache
+    def looked_up(family: str, name: str) -> tuple[Look, Look]:
+        settings: list[Look | None] = [None, None, None]
         for _ in range(_MOST_STYLES):
-            settings, above = own.get((family, name), ([None] * 3, ""))
-            if (setting := settings[place]) is not None:
-                return _DECIDED[place], setting
-            name = above
-        return Look.PLAIN, Look.PLAIN
+            style = own.get((family, name))
+            if style is None or None not in settings:
+                break
+            found = style.find(f"{_STYLE}text-properties")
+            if found is not None:
+                pairs = zip(settings, _settings(found), strict=True)
+                settings = [above if nearer is None else nearer for nearer, above in pairs]
+            name = style.get(f"{_STYLE}parent-style-name", "")
+        decided = [kind for kind, setting in zip(_DECIDED, settings, strict=True) if setting is not None]
+        return reduce(or_, decided, PLAIN), reduce(or_, filter(None, settings), PLAIN)
 
-    looks = {}
-    for key in own:
-        decided, given = zip(*(looked_up(*key, place) for place in range(3)), strict=True)
-        looks[key] = reduce(or_, decided), reduce(or_, given)
-    return looks
+    return looked_up
 
 
 def _settings(properties: Element) -> Iterator[Look | None]:
@@ -340,10 +343,11 @@ def _only_cell(table: Element) -> Element | None:
 
 def _is_hidden(element: Element) -> bool:
     """Return whether an element says itself that it is not shown, a paragraph by a sign in it."""
-    signs = element.iter(f"{_TEXT}hidden-paragraph") if element.tag in (f"{_TEXT}p", f"{_TEXT}h") else ()
-    hidden = any(one.get(f"{_TEXT}is-hidden") == "true" for one in (element, *signs))
-    collapsed = element.get(f"{_TABLE}visibility", "visible") != "visible"
-    return hidden or collapsed or element.get(f"{_TEXT}display") == "none"
+    if element.get(_IS_HIDDEN) == "true" or element.get(_DISPLAY) == "none":
+        return True
+    if element.tag in _PARAGRAPHS:
+        return any(sign.get(_IS_HIDDEN) == "true" for sign in element.iter(f"{_TEXT}hidden-paragraph"))
+    return element.get(_VISIBILITY, "visible") != "visible"
 
 
 def _mark_of(note: Element) -> Run:
@@ -374,22 +378,31 @@ def _cells(row: Element, looks: Looks) -> Iterator[GridCell]:
 
 def _runs(element: Element, looks: Looks, look: Look = Look.PLAIN) -> Iterator[Run]:
     """Yield the runs of an element, whose look adds to that of the elements around it."""
-    key = _FAMILIES.get(str(element.tag), ""), element.get(_STYLED, "")
-    decided, given = looks.get(key, (Look.PLAIN, Look.PLAIN))
-    look = look & ~decided | given
-    if _is_hidden(element):
-        look |= Look.HIDDEN
+    look = _look_within(element, looks, look)
     if number := element.get(_NUMBER):
         yield Run(f"{number} ", look | Look.NUMBER)
-    yield Run(element.text or "", look)
+    if element.text:
+        yield Run(element.text, look)
     for child in element:
         yield from _written(child, looks, look)
-        yield Run(child.tail or "", look)
+        if child.tail:
+            yield Run(child.tail, look)
+
+
+def _look_within(element: Element, looks: Looks, look: Look) -> Look:
+    """Return the look of the words of an element, from that of the words around it."""
+    name = element.get(_STYLED)
+    if name and (family := _FAMILIES.get(str(element.tag))):
+        decided, given = looks(family, name)
+        look = look if decided is PLAIN else look & ~decided | given
+    return look | Look.HIDDEN if _is_hidden(element) else look
 
 
 def _written(child: Element, looks: Looks, look: Look) -> Iterator[Run]:
     """Yield the runs of an element within another."""
-    if child.tag == f"{_TEXT}s":
+    if child.tag in _PARAGRAPHS:
+        yield from [*_runs(child, looks, look), Run(" ")]
+    elif child.tag == f"{_TEXT}s":
         yield Run(" " * min(_MOST_SPACES, whole_number(child.get(f"{_TEXT}c"), 1)), look)
     elif child.tag == f"{_TEXT}note":
         yield _mark_of(child)
@@ -402,5 +415,3 @@ def _written(child: Element, looks: Looks, look: Look) -> Iterator[Run]:
         yield from [Run("(", look), *_runs(child, looks, look), Run(")", look)]
     elif isinstance(child.tag, str) and child.tag not in _NO_WORDS:
         yield from _runs(child, looks, look)
-        if child.tag in (f"{_TEXT}p", f"{_TEXT}h"):
-            yield Run(" ")
