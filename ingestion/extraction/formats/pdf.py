@@ -275,7 +275,7 @@ def _page_rows(
         words = [
             placed_word(misspelled.get(text := _with_raised(word, raised), text), box)
             for word, box in _words_in(frames, content, place)
-            if not _is_within(word, gone)
+            if not (gone and _is_within(word, gone))
         ]
         return words, bold
 

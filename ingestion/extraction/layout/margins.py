@@ -53,8 +53,10 @@ def without_margins(
 ) -> tuple[list[PrintedLine], list[MarginText]]:
     """Return the lines of the text of a page, and the numbers and notes in its margins."""
     numbers = [MarginText((lines[at],), True) for at in sorted(numbered.paragraphs)]
-    gone = numbered.dropped | numbered.paragraphs
-    text = [without_number(line, at, numbered) for at, line in enumerate(lines) if at not in gone]
+    text = lines
+    if numbered is not NOT_NUMBERED:
+        gone = numbered.dropped | numbered.paragraphs
+        text = [without_number(line, at, numbered) for at, line in enumerate(lines) if at not in gone]
     notes = _notes(text, width, tables)
     of_notes = {id(line) for note in notes for line in note.lines}
     return [line for line in text if id(line) not in of_notes], [*numbers, *notes]
