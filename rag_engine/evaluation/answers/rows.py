@@ -39,7 +39,8 @@ class AnswerRow:
 
     def without(self, files: Collection[str]) -> AnswerRow:
         """Return the row, without its answer where this cites one of the files."""
-        cites = any(place.startswith(f"{file} p. ") for place in self.cited for file in files)
+        # A place is the file with its page, if it has pages.
+        cites = any(f"{place} ".startswith(f"{file} ") for place in self.cited for file in files)
         return replace(self, answer=REDACTED) if cites else self
 
 
