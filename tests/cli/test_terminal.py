@@ -145,7 +145,7 @@ def test_a_list_of_documents_is_not_cut_in_a_pipe(tmp_path: Path) -> None:
     CliRunner().invoke(app, ["add", str(tmp_path / "plan.md"), "-w", str(tmp_path / "workspace")])
     listed = CliRunner().invoke(app, ["list", "-w", str(tmp_path / "workspace")]).stdout
     names, row = (line.split("\t") for line in listed.splitlines())
-    assert names == ["id", "title", "file", "language", "pages", "passages"]
+    assert names == ["id", "title", "file", "language", "date", "pages", "passages"]
     assert row[1:4] == [title.strip(), "plan.md", "en"]
 
 

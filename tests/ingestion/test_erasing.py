@@ -283,7 +283,7 @@ def test_a_run_of_test_questions_keeps_no_answer_that_an_erasure_meanwhile_would
 
         run, _ = ask_test_questions(context, AnswersRequest(), erasing)
         [first, _] = run.run.rows
-        assert first.cited == ("own.md",)
+        assert first.cited[0] == "own.md"
         assert (first.answer == REDACTED) == redact
         # One that was being asked when the other process erased, and what is accepted of it.
         late = replace(run.run, rows=(replace(first, answer=TEXT),))

@@ -70,6 +70,14 @@ def index_files(workspace: Path, *paths: Path) -> list[FileOutcome]:
     return added
 
 
+def with_undated(workspace: Path, folder: Path) -> Path:
+    """Add a notice without a date to a workspace, and return it."""
+    notice = folder / "notice.txt"
+    notice.write_text("Notice of the weather service\n\nThe service has three levels of alert.", encoding="utf-8")
+    index_files(workspace, notice)
+    return workspace
+
+
 def documents_of(workspace: Path) -> dict[str, DocumentRecord]:
     """Return the documents of a workspace by their files."""
     with closing(open_engine(read_config(workspace))) as engine:

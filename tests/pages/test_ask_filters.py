@@ -11,6 +11,7 @@ from ingestion.tools import open_tools
 from ingestion.types.run import RunRequest
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
+from tests.pages.collection import with_undated
 from tests.pages.conftest import Start, texts
 from tests.pages.test_ask import ask
 from tests.portal.texts import FLOOD, FLOOD_REVISED
@@ -59,17 +60,19 @@ def test_the_filter_is_in_the_address_and_an_address_sets_the_filter(start: Star
     assert linked.multiselect(key="ask hazard").value == ["Flood"]
 
 
-def test_undated_documents_are_left_out_on_demand_and_called_undated_else(start: Start, collection: Path) -> None:
-    question = "How many levels of alert are there?"
+def test_undated_documents_are_left_out_on_demand_and_called_undated_else(
+    start: Start, own: Path, tmp_path: Path
+) -> None:
+    question, collection = "How many levels of alert are there?", with_undated(own, tmp_path)
     app = start(collection, as_of="1850-01-01")
     assert app.date_input(key="ask as_of").value == date(1850, 1, 1)
-    assert "1 of 3 documents match." in texts(app)
+    assert "1 of 4 documents match." in texts(app)
     assert ":gray-badge[undated]" in texts(ask(app, question))
 
     app.checkbox(key="ask dated").check().run()
     assert not app.exception
     assert app.query_params["dated"] == "only"
-    assert "0 of 3 documents match." in texts(app)
+    assert "0 of 4 documents match." in texts(app)
     assert "2 active" in "".join(one.label for one in app.expander)
     assert "Dated documents: only" in texts(ask(app, question)).replace("\\", "")
 

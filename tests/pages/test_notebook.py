@@ -69,9 +69,9 @@ def test_an_answer_and_its_quote_can_be_copied_with_their_references(
     assert not app.exception
     shown = [one.value for one in app.code]
     assert shown == [
-        "Six years [1].\n\n[1] Flood Act, page 3",
-        "[1] Flood Act, page 3",
-        "“six years” (Flood Act, page 3)",
+        "Six years [1].\n\n[1] Flood Act, undated, page 3",
+        "[1] Flood Act, undated, page 3",
+        "“six years” (Flood Act, undated, page 3)",
     ]
 
 
@@ -140,7 +140,7 @@ def test_entries_have_their_question_their_reference_and_their_conversation(
     assert "2 of 2 entries" in texts(app)
     assert "> “six years”" in texts(app)
     assert ":material/info: note" in texts(app)
-    assert texts(app).count(") Flood Act\\, page 3") == 2
+    assert texts(app).count(") Flood Act\\, undated\\, page 3") == 2
     assert "No longer in the collection" not in texts(app)
     assert "The conversation was deleted." not in texts(app)
     assert downloads(app, "notebook") == ["Word", "Markdown", "BibTeX", "RIS"]

@@ -13,7 +13,7 @@ from pages._shared import resources
 from rag_engine.notebook import store as notebooks
 from rag_engine.passage_search import saved
 from rag_engine.passage_search.passage_query import PassageQuery
-from tests.pages.collection import HOSTILE_TITLE, index_files
+from tests.pages.collection import HOSTILE_TITLE, index_files, with_undated
 from tests.pages.conftest import Start, open_page, texts
 
 
@@ -254,20 +254,20 @@ def test_the_newest_version_is_searched_or_that_of_a_day_or_all(start: Start, ve
 
 
 def test_undated_documents_are_searched_for_any_day_and_year_but_where_dated_ones_alone_are_wanted(
-    start: Start, collection: Path
+    start: Start, own: Path, tmp_path: Path
 ) -> None:
-    app = search_page(start(collection), year="1990-2000")
-    assert "1 of 3 documents match" in texts(app)
+    app = search_page(start(with_undated(own, tmp_path)), year="1990-2000")
+    assert "1 of 4 documents match" in texts(app)
     assert ":gray-badge[undated]" in texts(app)
 
     app.sidebar.checkbox(key="search dated").check().run()
     assert not app.exception
     assert address(app)["dated"] == ["only"]
-    assert "No document matches your filters." in texts(app)
+    assert "No document matches your filters" in texts(app)
     app.sidebar.checkbox(key="search dated").uncheck().run()
     assert "dated" not in address(app)
     app.sidebar.date_input(key="search as of").set_value(date(1990, 1, 1)).run()
-    assert "1 of 3 documents match" in texts(app)
+    assert "1 of 4 documents match" in texts(app)
 
 
 def test_counts_where_one_asks_are_of_the_versions_that_answer(start: Start, versioned: Path) -> None:

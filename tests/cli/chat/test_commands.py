@@ -98,7 +98,7 @@ def stored(session: ChatSession) -> Conversation:
 def test_a_question_is_answered_with_its_references_and_stored(session: ChatSession, say: Say) -> None:
     printed = say(QUESTION)
     assert "wall of earth" in printed
-    assert "Dyke Protection Act, “Article 1”, “Article 2” (Dyke Protection Act.txt)" in printed
+    assert "Dyke Protection Act, undated, “Article 1”, “Article 2” (Dyke Protection Act.txt)" in printed
     [turn] = stored(session).turns
     assert turn.reply is not None
     assert turn.reply.status == "answered"
@@ -224,7 +224,7 @@ def test_a_conversation_is_exported_once(session: ChatSession, tmp_path: Path) -
     take(session, QUESTION)
     take(session, f"/export {tmp_path / 'my notes.md'}")
     text = (tmp_path / "my notes.md").read_text(encoding="utf-8")
-    assert "]: Dyke Protection Act, “Article 1” (Dyke Protection Act.txt). “Dyke means a wall of earth" in text
+    assert "]: Dyke Protection Act, undated, “Article 1” (Dyke Protection Act.txt). “Dyke means a wall of earth" in text
     with pytest.raises(InputError, match="exists already"):
         take(session, f"/export {tmp_path / 'my notes.md'}")
 
