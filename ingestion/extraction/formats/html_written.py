@@ -8,7 +8,7 @@ from typing import TypeAlias
 from lxml import html
 
 from ingestion.extraction.layout.numerals import COUNTED, greek
-from ingestion.web.html import is_hidden
+from ingestion.web.html import is_hidden, parse, text_of
 
 Element: TypeAlias = html.HtmlElement
 
@@ -20,6 +20,8 @@ _USUAL = ("inherit", "initial", "unset", "revert")
 _BULLETS = ("none", "disc", "circle", "square")
 # Controls whose value stands on the page.
 _TYPED = ("", "text", "number", "date", "email", "tel", "url")
+# Elements of a page in a frame that are lines of its text.
+_LINES = ("p", "li", "h1", "h2", "h3", "h4", "h5", "h6", "td", "th", "dt", "dd", "pre")
 # Names of style sheets; browsers count with figures where they know none.
 _WRITERS = COUNTED | {
     "decimal": COUNTED["1"],
@@ -65,6 +67,25 @@ def write_out(root: Element) -> None:
         _enclose(above, "(", ")")
     for control in list(root.iter("input", "textarea", "select")):
         _write_control(control)
+    for drawn in list(root.iter("svg")):
+        _put_in_place(drawn, "; ".join(filter(None, map(text_of, drawn.iter("text")))))
+    for frame in list(root.iter("iframe")):
+        inside = parse(frame.get("srcdoc") or " ")
+        _put_in_place(frame, "" if inside is None else "\n".join(map(text_of, inside.iter(*_LINES))))
+
+
+def _put_in_place(element: Element, text: str) -> None:
+    """Put the words within a drawing or frame in its place, a paragraph each line, as visible as it is."""
+    parent = element.getparent()
+    for line in reversed(text.splitlines()) if parent is not None else ():
+        written = html.Element(
+            "p", {name: element.attrib[name] for name in ("style", "hidden") if name in element.attrib}
+        )
+        written.text = line
+        parent.insert(parent.index(element) + 1, written)
+        # What comes behind it stays behind.
+        if element.tail:
+            written.tail, element.tail = element.tail, None
 
 
 def _write_control(control: Element) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.extraction.extract import extract
+from ingestion.extraction.formats.html import html_blocks
 from ingestion.file_reading import ExtractionLimits
 
 PROSE = "Every town keeps a plan for floods. " * 10
@@ -129,3 +130,20 @@ def test_a_page_is_read_as_browsers_show_it(tmp_path: Path, body: str, expected:
     path = tmp_path / "a.html"
     path.write_text(f"<!doctype html><html><head><title>T</title></head><body>{body}</body></html>", encoding="utf-8")
     assert extract(path, ExtractionLimits(), None).text.split("\n\n") == expected
+
+
+def test_words_in_drawings_and_frames_of_a_page_stand_in_their_place() -> None:
+    page = (
+        "<html><body><h1>Levels</h1><p>The levels of the year:</p><svg><title>icon</title><g><text>Spring 4 m</text>"
+        "<text>Autumn 7 m</text></g></svg><p>They were measured at the bridge.</p>"
+        "<svg hidden><text>draft</text></svg><svg><path d='M0 0'/></svg>"
+        "<iframe srcdoc='<p>The bridge is closed at 8 m.</p><p>The mayor opens it.</p>'></iframe></body></html>"
+    )
+    assert [block.lines[0].text for block in html_blocks(page.encode()).blocks if block.lines[0].text] == [
+        "Levels",
+        "The levels of the year:",
+        "Spring 4 m; Autumn 7 m",
+        "They were measured at the bridge.",
+        "The bridge is closed at 8 m.",
+        "The mayor opens it.",
+    ]
