@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ingestion.extraction.assemble import one_line
 from ingestion.patterns import load_patterns
+from rag_engine.text.bullets import BULLETS
 from rag_engine.types.document import Block, BlockKind
 
 _PATTERNS = load_patterns("titles")
@@ -31,6 +32,7 @@ _ADDRESS = re.compile(r"\w@\w|https?://|\bwww\.")
 _LONG_WORD = re.compile(r"[^\W\d_]{3,}")
 # The items of a menu in Markdown.
 _LINKS = ("* [", "+ [", "- [")
+_ITEM = re.compile(rf"[{BULLETS}]\s")
 
 
 def looks_like_title(text: str) -> bool:
@@ -189,7 +191,8 @@ def _front(text: str, blocks: Sequence[Block]) -> list[_Piece]:
         if begun and pieces:
             # A letterhead in a margin is read after the contents and is none the better for it.
             break
-        if not line.startswith(_LINKS):
+        # The contents of a page are often a list of links.
+        if not line.startswith(_LINKS) and not _ITEM.match(line):
             unmarked = line.lstrip("#").lstrip() if line.startswith("#") else line
             pieces.append(_Piece(unmarked, block.kind, block.font_size or 0.0, block.page, number))
     return pieces

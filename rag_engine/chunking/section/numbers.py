@@ -17,8 +17,8 @@ NUMBER = (
     rf"|{ROMAN}(?:[a-z]|\s[a-z](?=\.))?(?!\w)"
 )
 _HAN = "〇零一二三四五六七八九十百千"
-# What stands before the noun: 5, 5 a, 12/A, 12.a, 12-1, 12.¹, 十二, II. It is tried at every figure of a text, and so of
-# few parts.
+# What stands before the noun: 5, 5 a, 12/A, 12.a, 12-1, 12.¹, 十二, II. Tried at every figure,
+# it has few parts.
 NUMBER_FIRST = (
     rf"(?:\d{{1,4}}(?:[.‑-]\d{{1,4}}){{0,6}}(?:[./]?[^\W\d_{_HAN}条條조章节節编編장절편]{{1,2}}(?!\w)|\s[a-zåäö](?!\w)|\.?[{RAISED}]{{1,3}}|\^\d{{1,2}})?"
     rf"|[{_HAN}]{{1,9}}|{ROMAN}(?!\w))"

@@ -240,3 +240,10 @@ def test_the_end_of_a_captions_line_is_no_title() -> None:
 def test_the_number_of_a_report_or_plan_makes_it_no_chapter(line: str) -> None:
     extracted = replace(extracted_from(f"# {line}\n\n{BODY}"), title="")
     assert line in [value.value for value in find_titles(extracted, ListedSource("A"), FileProperties(title=line))]
+
+
+def test_a_list_of_links_above_a_text_is_no_title() -> None:
+    drafts = [paragraph(f"• recital {number}") for number in range(1, 12)]
+    drafts += [paragraph("Regulation on the climate of the valleys"), paragraph("It has one article. " * 20)]
+    text, _, blocks, _ = assemble(drafts)
+    assert choose_title("", text, blocks, Path("climate.md")) == "Regulation on the climate of the valleys"
