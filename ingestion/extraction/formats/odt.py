@@ -57,6 +57,8 @@ _PICTURED = (f"{_TEXT}p", f"{_TEXT}h", f"{_TABLE}table", f"{_DRAW}frame")
 # What each style decides on and the look that it gives, by family and name.
 Looks = Callable[[str, str], tuple[Look, Look]]
 _PARAGRAPHS = (f"{_TEXT}p", f"{_TEXT}h")
+_CELL, _REPEATED = f"{_TABLE}table-cell", f"{_TABLE}number-columns-repeated"
+_SPANNED = (f"{_TABLE}number-columns-spanned", f"{_TABLE}number-rows-spanned")
 _DISPLAY, _IS_HIDDEN, _VISIBILITY = f"{_TEXT}display", f"{_TEXT}is-hidden", f"{_TABLE}visibility"
 _STYLED, _GOING_ON = f"{_TEXT}style-name", f"{_TEXT}continue-numbering"
 _ID = "{http://www.w3.org/XML/1998/namespace}id"
@@ -366,12 +368,12 @@ def _rows(element: Element) -> Iterator[Element]:
 def _cells(row: Element, looks: Looks) -> Iterator[GridCell]:
     look = Look.HIDDEN if _is_hidden(row) else Look.PLAIN
     for child in row:
-        if child.tag == f"{_TABLE}table-cell":
-            columns, rows = (whole_number(child.get(f"{_TABLE}number-{way}-spanned"), 1) for way in ("columns", "rows"))
+        if child.tag == _CELL:
+            columns, rows = (whole_number(child.get(name), 1) for name in _SPANNED)
             runs = list(_runs(child, looks, look))
             text = one_line(standing(runs))
             # Programs write one empty cell for all that are left of a row.
-            times = whole_number(child.get(f"{_TABLE}number-columns-repeated"), 1)
+            times = whole_number(child.get(_REPEATED), 1)
             made = GridCell(text, columns, rows, left_out=left_out(runs))
             yield from (made for _ in range(min(times, _MOST_REPEATED) if text else min(times, 1)))
 
@@ -401,7 +403,8 @@ def _look_within(element: Element, looks: Looks, look: Look) -> Look:
 def _written(child: Element, looks: Looks, look: Look) -> Iterator[Run]:
     """Yield the runs of an element within another."""
     if child.tag in _PARAGRAPHS:
-        yield from [*_runs(child, looks, look), Run(" ")]
+        yield from _runs(child, looks, look)
+        yield Run(" ")
     elif child.tag == f"{_TEXT}s":
         yield Run(" " * min(_MOST_SPACES, whole_number(child.get(f"{_TEXT}c"), 1)), look)
     elif child.tag == f"{_TEXT}note":
