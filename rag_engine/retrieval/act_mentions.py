@@ -39,7 +39,7 @@ NUMBER = re.compile(
 )
 # A bare number is an act's behind one of these words or in front of "sayılı".
 NUMBER_WORD = re.compile(
-    r"(?:\bn[ro]?\s?[.º°]?|№|\bnumber|\bnummer|\bnum[ée]ro|\bnumara\w*\s*\|?\s*:?|\bsayılı|:)\s*$", re.IGNORECASE
+    r"(?:\bn[ro]?\s?[.º°]?|№|\bnumber|\bnummer|\bnum[ée]ro|\bnumara\w*[\s|:]*+|\bsayılı|:)\s*$", re.IGNORECASE
 )
 NUMBER_AFTER = re.compile(r"\s+(?:sayılı|numaralı)\b", re.IGNORECASE)
 _YEAR = re.compile(r"1[6-9]\d\d|20\d\d")

@@ -36,7 +36,7 @@ LGPD = act(
     language="pt",
     opening="Altera a Lei nº 12.965.\n\nLei Geral de Proteção de Dados Pessoais (LGPD). (Redação da Lei nº 13.853)",
 )
-KMK = act("KAT MÜLKİYETİ KANUNU", "Turkey", language="tr", opening="Kanun Numarası | : 634\nKabul : 23/6/1965")
+KMK = act("KAT MÜLKİYETİ KANUNU", "Turkey", language="tr", opening="Kanun Numarası: : 634\nKabul : 23/6/1965")
 FIRE = act("BİNALARIN YANGINDAN KORUNMASI HAKKINDA YÖNETMELİK", "Turkey", language="tr")
 PARIS = act("Paris Agreement")
 KYOTO = act("KYOTO PROTOCOL TO THE UNITED NATIONS FRAMEWORK CONVENTION ON CLIMATE CHANGE")
