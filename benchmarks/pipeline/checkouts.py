@@ -44,14 +44,15 @@ import json, resource, sys, time
 from pathlib import Path
 from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits
+from ingestion.types.outcome import Refusal
 paths, found = [Path(line) for line in sys.stdin.read().splitlines()], {}
 for _ in range(4):
     for path in paths:
         started = time.process_time()
         try:
             text = extract(path, ExtractionLimits(), None).text
-        except Exception as error:
-            text = f"refused: {type(error).__name__}"
+        except Refusal as refusal:
+            text = f"refused: {refusal}"
         taken = time.process_time() - started
         found[str(path)] = min(taken, found.get(str(path), (taken,))[0]), text
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -40,13 +41,15 @@ def paragraph_levels(text: str, paragraphs: Sequence[Paragraph], depths: Mapping
 
 def _levels(text: str, paragraphs: Sequence[Paragraph], depths: Mapping[int, int]) -> Iterator[int]:
     heading = -1
+    starts = sorted(depths)
     items: list[_Point] = []
     leads = False
     level = 0
     for paragraph in paragraphs:
         words = text[paragraph.start : paragraph.end]
         if paragraph.kind == "heading":
-            stated = next((depths[at] for at in depths if paragraph.start <= at < paragraph.end), heading + 1)
+            within = starts[bisect_left(starts, paragraph.start) : bisect_left(starts, paragraph.end)]
+            stated = depths[within[0]] if within else heading + 1
             heading = min(stated, heading + 1, _DEEPEST_HEADING)
             items, leads, level = [], False, 0
             yield heading

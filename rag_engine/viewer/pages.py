@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise, takewhile
 
 from rag_engine.storage.catalog import Catalog
 from rag_engine.text.sentences import Span
@@ -153,9 +154,9 @@ def shown_paragraph(
 ) -> TextParagraph:
     """Return a paragraph as it is shown, with the words that are struck out of it."""
     struck: dict[int, list[StruckText]] = {}
-    for one in document.struck:
-        if paragraph.start <= one.start <= paragraph.end:
-            struck.setdefault(one.start, []).append(one)
+    first = bisect_left(document.struck, paragraph.start, key=lambda one: one.start)
+    for one in takewhile(lambda one: one.start <= paragraph.end, islice(document.struck, first, None)):
+        struck.setdefault(one.start, []).append(one)
     runs: list[tuple[str, str, int | None]] = []
     # A mark without width cuts the runs at its place.
     for run in text_runs((paragraph.start, paragraph.end), [*marks, *((at, at) for at in struck)], links):

@@ -20,8 +20,6 @@ _USUAL = ("inherit", "initial", "unset", "revert")
 _BULLETS = ("none", "disc", "circle", "square")
 # Controls whose value stands on the page.
 _TYPED = ("", "text", "number", "date", "email", "tel", "url")
-# Elements of a page in a frame that are lines of its text.
-_LINES = ("p", "li", "h1", "h2", "h3", "h4", "h5", "h6", "td", "th", "dt", "dd", "pre")
 # Names of style sheets; browsers count with figures where they know none.
 _WRITERS = COUNTED | {
     "decimal": COUNTED["1"],
@@ -52,6 +50,7 @@ _QUOTES = {
 
 def write_out(root: Element) -> None:
     """Write numbers of lists, marks of quotations and what is filled in at a form into the text of a page."""
+    _open_frames(root)
     for ordered in root.iter("ol"):
         _write_numbers(ordered)
     for item in root.iter("li"):
@@ -68,24 +67,26 @@ def write_out(root: Element) -> None:
     for control in list(root.iter("input", "textarea", "select")):
         _write_control(control)
     for drawn in list(root.iter("svg")):
-        _put_in_place(drawn, "; ".join(filter(None, map(text_of, drawn.iter("text")))))
+        if words := list(filter(None, map(text_of, drawn.iter("text")))):
+            _put_behind(drawn, "p", "; ".join(words))
+
+
+def _open_frames(root: Element) -> None:
+    """Put the page that a frame holds itself behind it."""
     for frame in list(root.iter("iframe")):
-        inside = parse(frame.get("srcdoc") or " ")
-        _put_in_place(frame, "" if inside is None else "\n".join(map(text_of, inside.iter(*_LINES))))
+        inside = parse(written) if (written := frame.get("srcdoc")) else None
+        body = None if inside is None else inside.find(".//body")
+        if body is not None:
+            _put_behind(frame, "div", body.text or "").extend(list(body))
 
 
-def _put_in_place(element: Element, text: str) -> None:
-    """Put the words within a drawing or frame in its place, a paragraph each line, as visible as it is."""
-    parent = element.getparent()
-    for line in reversed(text.splitlines()) if parent is not None else ():
-        written = html.Element(
-            "p", {name: element.attrib[name] for name in ("style", "hidden") if name in element.attrib}
-        )
-        written.text = line
-        parent.insert(parent.index(element) + 1, written)
-        # What comes behind it stays behind.
-        if element.tail:
-            written.tail, element.tail = element.tail, None
+def _put_behind(element: Element, tag: str, text: str) -> Element:
+    """Return a new element with this text behind another, as visible as that."""
+    made = html.Element(tag, {name: element.attrib[name] for name in ("style", "hidden") if name in element.attrib})
+    made.text = text
+    made.tail, element.tail = element.tail, None
+    element.addnext(made)
+    return made
 
 
 def _write_control(control: Element) -> None:

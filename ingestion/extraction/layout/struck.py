@@ -32,12 +32,17 @@ def struck_texts(
     pages: Iterable[tuple[int, Sequence[StruckSpan]]], text: str, lines: Sequence[Line]
 ) -> tuple[StruckText, ...]:
     """Return the struck words of pages with their places; those between the same words are one."""
+    struck = [(page, spans) for page, spans in pages if spans]
+    on_page: dict[int, list[Line]] = {page: [] for page, _ in struck}
+    for line in lines if struck else ():
+        if line.box and line.page in on_page:
+            on_page[line.page].append(line)
     found: list[StruckText] = []
-    for page, spans in pages:
-        own = [line for line in lines if line.page == page and line.box] if spans else []
-        for one in _placed(page, spans, text, own):
+    for page, spans in struck:
+        for one in _placed(page, spans, text, on_page[page]):
             before = found[-1] if found else None
-            if before and before.page == page and not text[before.start : one.start].strip():
+            follows = before is not None and before.page == page and before.start <= one.start
+            if before and follows and not text[before.start : one.start].strip():
                 found[-1] = replace(before, text=f"{before.text} {one.text}")
             else:
                 found.append(one)

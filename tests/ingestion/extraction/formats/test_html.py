@@ -137,7 +137,8 @@ def test_words_in_drawings_and_frames_of_a_page_stand_in_their_place() -> None:
         "<html><body><h1>Levels</h1><p>The levels of the year:</p><svg><title>icon</title><g><text>Spring 4 m</text>"
         "<text>Autumn 7 m</text></g></svg><p>They were measured at the bridge.</p>"
         "<svg hidden><text>draft</text></svg><svg><path d='M0 0'/></svg>"
-        "<iframe srcdoc='<p>The bridge is closed at 8 m.</p><p>The mayor opens it.</p>'></iframe></body></html>"
+        "<iframe srcdoc='<p>The bridge is closed at 8 m.</p><ul><li><p>The mayor opens it.</p></li></ul>'></iframe>"
+        "It is far away.</body></html>"
     )
     assert [block.lines[0].text for block in html_blocks(page.encode()).blocks if block.lines[0].text] == [
         "Levels",
@@ -145,5 +146,6 @@ def test_words_in_drawings_and_frames_of_a_page_stand_in_their_place() -> None:
         "Spring 4 m; Autumn 7 m",
         "They were measured at the bridge.",
         "The bridge is closed at 8 m.",
-        "The mayor opens it.",
+        "• The mayor opens it.",
+        "It is far away.",
     ]

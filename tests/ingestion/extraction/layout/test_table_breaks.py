@@ -103,13 +103,19 @@ def test_a_sentence_that_begins_in_the_rest_of_a_cell_stays_in_its_row(tmp_path:
     assert f"Measure: Closing; Ports: Aalen; What is done: {' '.join(done)}" in extracted.text
 
 
+def _begun_before(document: pymupdf.Document) -> _Sheet:
+    """Return a sheet at the head of its second page, with a table of one whole row on the first."""
+    sheet = _Sheet(document, ruled=True)
+    sheet.begin(600)
+    sheet.write(HEAD)
+    sheet.write(("Warning", "Aalen", "Sirens are sounded for one minute"))
+    sheet.begin(70)
+    return sheet
+
+
 def test_new_rows_at_the_top_of_a_page_stay_rows(tmp_path: Path) -> None:
     with drawing(path := tmp_path / "a.pdf") as document:
-        sheet = _Sheet(document, ruled=True)
-        sheet.begin(600)
-        sheet.write(HEAD)
-        sheet.write(("Warning", "Aalen", "Sirens are sounded for one minute"))
-        sheet.begin(70)
+        sheet = _begun_before(document)
         sheet.write(("", "Dover", "Sandbags are brought to the low streets"))
         sheet.write(("Ferries", "Emden", "ferries sail to the outer mole"))
     rows = [row for block in extract(path, ExtractionLimits(), None).blocks for row in block.rows]
@@ -118,11 +124,7 @@ def test_new_rows_at_the_top_of_a_page_stay_rows(tmp_path: Path) -> None:
 
 def test_a_paragraph_below_a_table_is_none_of_its_cells(tmp_path: Path) -> None:
     with drawing(path := tmp_path / "a.pdf") as document:
-        sheet = _Sheet(document, ruled=True)
-        sheet.begin(600)
-        sheet.write(HEAD)
-        sheet.write(("Warning", "Aalen", "Sirens are sounded for one minute"))
-        sheet.begin(70)
+        sheet = _begun_before(document)
         sheet.paragraph()
     extracted = extract(path, ExtractionLimits(), None)
     assert extracted.blocks[0].rows[-1][2] == "Sirens are sounded for one minute"
