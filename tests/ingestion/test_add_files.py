@@ -175,7 +175,7 @@ def test_of_an_addition_that_is_broken_off_no_copy_is_left(engine: Engine, folde
 
 def test_names_that_are_long_or_no_utf8_are_read_like_others(engine: Engine, folder: Path) -> None:
     (folder / f"{'long' * 62}.txt").write_text(FIRST)
-    Path(os.fsdecode(os.fsencode(folder) + b"/K\xf6ln.txt")).write_text(SECOND)
+    Path(os.fsdecode(os.fsencode(folder) + b"/K\xf6ln.txt")).write_text(SECOND, encoding="utf-8")
     added = add_paths([folder], engine)
     assert [one.status for one in added] == ["indexed", "indexed"], added
     assert all(one.path.encode() for one in added)

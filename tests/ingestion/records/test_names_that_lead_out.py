@@ -61,7 +61,7 @@ def test_a_document_that_is_named_as_a_file_elsewhere_removes_nothing_there(work
         # Whoever writes next would finish the deletion.
         with pytest.raises(WorkspaceError, match="does not lie in"):
             add(workspace, "bay.md", "# The bay\n\nThe bay has rules.")
-        assert victim.read_text() == "mine"
+        assert victim.read_text(encoding="utf-8") == "mine"
         change(workspace, f"UPDATE documents SET {column} = 'x', status = 'active'")
         for erasure in begun_erasures(workspace):
             end_erasure(workspace, erasure)
@@ -87,7 +87,7 @@ def test_a_source_that_is_said_to_be_kept_here_leaves_what_is_elsewhere(workspac
         path = f"{workspace}/sources/{up}/victim.txt"
         context.store.add([ListedSource("A1", "", path), ListedSource("A2", "", f"{workspace}/sources/plan.md")])
         remove_sources(context, ["A1", "A2"], "Ada")
-    assert victim.read_text() == "mine"
+    assert victim.read_text(encoding="utf-8") == "mine"
     assert (workspace / "sources" / "plan.md").exists()
 
 
@@ -120,7 +120,7 @@ def test_a_name_that_leads_out_is_refused(workspace: Path, victim: Path, act: Ca
     (workspace / "damaged" / "2026" / "files").mkdir(parents=True)
     with pytest.raises(WorkspaceError, match="does not lie in"):
         act(workspace, victim)
-    assert victim.read_text() == "mine"
+    assert victim.read_text(encoding="utf-8") == "mine"
 
 
 def test_a_download_without_a_file_has_none(workspace: Path) -> None:

@@ -33,7 +33,9 @@ def flat(path: Path, body: str, more: str = "") -> ExtractedText:
     kind = 'office:mimetype="application/vnd.oasis.opendocument.text"'
     styles = f"<office:automatic-styles>{STYLES}</office:automatic-styles>{more}"
     content = f"<office:body><office:text>{body}</office:text></office:body>"
-    path.write_text(f'<?xml version="1.0"?><office:document {kind} {SPACES}>{styles}{content}</office:document>')
+    path.write_text(
+        f'<?xml version="1.0"?><office:document {kind} {SPACES}>{styles}{content}</office:document>', encoding="utf-8"
+    )
     return extract(path, LIMITS, None)
 
 
