@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 WatchedPart = TypeVar("WatchedPart")
 
 _DISK = "See that the disk has room and that its folder can be written; nothing was left half done."
-_BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
+_BOLD = re.compile(r"(?<!\\)\*\*(?=\S)(.+?)(?<=[^\s\\])\*\*")
 
 
 class PlainConsole(Console):
@@ -246,7 +246,7 @@ def emphasised(text: str) -> Text:
     """
     shown = Text()
     for place, piece in enumerate(_BOLD.split(text)):
-        shown.append(piece, style="bold" if place % 2 else "")
+        shown.append(piece.replace("\\*", "*"), style="bold" if place % 2 else "")
     return shown
 
 

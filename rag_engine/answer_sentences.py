@@ -33,6 +33,11 @@ def quotations_heading(language: str, *, sure: bool, after: Literal["", "failure
     return sentences.get(language, sentences["en"])
 
 
+def also_relevant(language: str) -> str:
+    """Return the line above the quotations after the first, in the language or else in English."""
+    return _SENTENCES["also_relevant"].get(language, _SENTENCES["also_relevant"]["en"])
+
+
 def note_words(kind: Literal["note", "former"], number: str, section: str, language: str) -> str:
     """Return what a quotation from a note, or from former wording, is called; else in English.
 

@@ -51,6 +51,7 @@ from rag_engine.protocols import (
     Embedder,
     Generator,
     IdentifiedModel,
+    PassageReader,
     SparseIndex,
     StorageBackends,
 )
@@ -194,6 +195,12 @@ class Engine:
             warning = Message("The passages were not read closely: {error}", error=error)
             return replace(evidence, warnings=tuple(dict.fromkeys((*evidence.warnings, warning))))
 
+    def _usable_reader(self) -> PassageReader | None:
+        """Return the reader, None if there is none; why it fails is a warning of the evidence already."""
+        with suppress(SextantError, RuntimeError):
+            return self.models.reader()
+        return None
+
     def ask(
         self,
         question: str,
@@ -227,6 +234,7 @@ class Engine:
             embedder=embedder,
             page_of=self.catalog.page_at,
             config=self.config.generation,
+            reader=self._usable_reader(),
             support=SupportModels(manifest.calibration, self.language_of, judge=self._judge()) if manifest else None,
             prompted=prompted,
         )

@@ -16,7 +16,7 @@ from pages._ask.translation import can_translate, draw_translation
 from pages._ask.turn_key import turn_key
 from pages._document.layout_view import draw_layout_image
 from pages._shared import resources
-from pages._shared.accessibility import draw_quotations, in_language, spoken_answer
+from pages._shared.accessibility import in_language, spoken_answer
 from pages._shared.badges import badges, tier_badge, tier_help, version_badge
 from pages._shared.elements import draw_original, draw_when_done
 from pages._shared.errors import show, show_error, show_errors
@@ -25,6 +25,7 @@ from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted, quoted
 from pages._shared.numbers_and_dates import counted, number
 from pages._shared.page_names import citation_place, page_choice, page_place
+from pages._shared.quotations import draw_quotations
 from pages._shared.shown_names import page_noun, shown_name
 from rag_engine.answering.chances import RefusalRates
 from rag_engine.answering.reference_list import licence_text
@@ -104,6 +105,9 @@ def _draw_text(conversation: Conversation, turn: int, reply: Reply, mark: Callab
     def language_of(n: int) -> str:
         return languages.get(n, "")
 
+    def mark_of(_place: int, n: int) -> str:
+        return mark(n)
+
     if reply.status == "error":
         show_error(show(reply.text))
     elif reply.status == "insufficient_evidence":
@@ -114,13 +118,13 @@ def _draw_text(conversation: Conversation, turn: int, reply: Reply, mark: Callab
         if reply.withheld:
             with st.expander(_("The model's text"), icon=":material/edit_note:"):
                 st.markdown(escape_paragraphs(reply.withheld))
-    elif reply.generator == QUOTED:
-        draw_quotations(reply.text, language_of, f"{turn}", mark)
+    elif reply.generator == QUOTED and reply.quoted:
+        draw_quotations(reply.text, reply.quoted, language_of, f"{turn}", mark_of)
     else:
         with in_language(resources.text_language(reply.text), f"answer-{turn}"):
             st.markdown(answer_markdown(reply.text, mark))
     if reply.quotations:
-        draw_quotations(reply.quotations, language_of, f"{turn}-beside", mark)
+        draw_quotations(reply.quotations, reply.quoted, language_of, f"{turn}-beside", mark_of)
     if summary := support_summary(reply.support, reply.judge, WORDING):
         _draw_support(reply, summary, mark)
     if reply.records:
@@ -171,6 +175,8 @@ def _anchor(turn: int, n: int) -> str:
 def _draw_sources(conversation: Conversation, number: int, reply: Reply, *, latest: bool) -> None:
     key = turn_key(conversation, number)
     cited = list(dict.fromkeys(citation.n for citation in reply.citations))
+    # Of quotations the first is the answer.
+    cited = cited[:1] if reply.quoted else cited
     first = [source for source in reply.sources if source.n in cited]
     rest = [source for source in reply.sources if source.n not in cited]
     draw_first, draw_rest = (partial(_draw_cited, some, conversation, number, reply) for some in (first, rest))
@@ -233,7 +239,7 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversat
         st.subheader(f":green-badge[{source.n}] {escape(source.title)}", anchor=place)
         known = (source.authority, _place(source), source.file, licence_text(source.licence, WORDING))
         st.caption(" · ".join(escape(part) for part in known if part))
-        if cited_as := cited_place(source):
+        if cited_as := cited_place(source, citations[0].pinpoint if citations else ""):
             st.markdown(cited_as)
         document = resources.find_document(source.document_id)
         marks = (tier_badge(source.tier), version_badge(document), badges(source))
@@ -255,13 +261,15 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversat
         _draw_why(source, key)
 
 
-def cited_place(source: ShownSource) -> str:
+def cited_place(source: ShownSource, pinpoint: str = "") -> str:
     """Return the place of a passage: "**Article 9 (3)** · Paris Agreement", "" if none is known.
+
+    The section and paragraph are those of its best hit, or the `pinpoint` of a quotation.
 
     Below section, clause and act come the headings above the passage, from the outermost on. An act that is the
     document itself is named by its title already, and a heading is not repeated.
     """
-    section = cited_section(source.section, source.clause)
+    section = pinpoint or cited_section(source.section, source.clause)
     act = "" if _same(source.act, source.title) else source.act
     named = (source.title, source.act, source.section)
     titles = unnumbered(source.section, source.headings) if source.section else source.headings

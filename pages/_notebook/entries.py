@@ -12,7 +12,7 @@ import streamlit as st
 
 from pages._ask.form import draw_records
 from pages._shared import resources
-from pages._shared.accessibility import draw_quotations, in_language
+from pages._shared.accessibility import in_language
 from pages._shared.elements import draw_more, draw_way_back, keep_way_back
 from pages._shared.errors import show_errors, showing_errors
 from pages._shared.exports import draw_exports
@@ -21,6 +21,7 @@ from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, quoted
 from pages._shared.numbers_and_dates import counted, moment, number
 from pages._shared.page_names import citation_page, citation_place
+from pages._shared.quotations import draw_quotations
 from pages._shared.shown_names import notebook_name
 from rag_engine.answering.reference_list import references_of
 from rag_engine.conversations.person import owns
@@ -39,7 +40,7 @@ from rag_engine.notebook.notebook import (
 from rag_engine.notebook.store import change_notebook
 from rag_engine.passage_search.passage_query import PassageQuery
 from rag_engine.takeaway.exported_text import ExportedText, export_notebook, missing_documents, reply_notes
-from rag_engine.types.answer import QUOTED, Citation
+from rag_engine.types.answer import Citation
 from rag_engine.viewer.address import DocumentPlace
 
 # Entries drawn at once: each has a dozen widgets.
@@ -183,9 +184,15 @@ def _draw_answer(reply: Reply, present: Collection[str], key: str) -> None:
         own = next(in_turn.get(n, iter(())), None)
         return _mark(n, (own,), present) if own else mark(n)
 
-    if reply.generator == QUOTED:
+    if reply.quoted:
         documents = {citation.n: citation.document_id for citation in reply.citations}
-        draw_quotations(reply.text, lambda n: resources.document_language(documents.get(n, "")), key, mark_in_text)
+
+        def mark_of(place: int, n: int) -> str:
+            return _mark(n, (reply.citations[place],), present) if place >= 0 else mark(n)
+
+        draw_quotations(
+            reply.text, reply.quoted, lambda n: resources.document_language(documents.get(n, "")), key, mark_of
+        )
     else:
         with in_language(resources.text_language(reply.text), f"answer-{key}"):
             st.markdown(answer_markdown(reply.text, mark_in_text))

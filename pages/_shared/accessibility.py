@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from itertools import groupby
 from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages._shared.interface_language import ENGLISH, _, interface_language
-from pages._shared.markdown import answer_markdown
 from pages._shared.numbers_and_dates import number
-from rag_engine.takeaway.exported_text import answer_runs
 
 _FOLDER = Path(__file__).parent
 # The styles, and the script that follows keys such as those below.
@@ -70,21 +66,6 @@ def in_language(language: str, key: str) -> DeltaGenerator:
     """Return a container whose text is in a language by its code, for those to whom it is read out."""
     foreign = language not in ("", interface_language())
     return st.container(key=f"lang-{language}-{key}" if foreign else None)
-
-
-def draw_quotations(text: str, language_of: Callable[[int], str], key: str, mark: Callable[[int], str]) -> None:
-    """Draw a text of quotations, those of one language after another in a part that names it.
-
-    `language_of(n)` is the language of source n, `mark(n)` the markdown of its mark.
-    """
-
-    def language(line: str) -> str:
-        spoken = next((language_of(run.n) for run in answer_runs(line) if run.n is not None), "")
-        return "" if spoken == interface_language() else spoken
-
-    for part, (spoken, lines) in enumerate(groupby(text.splitlines(), language)):
-        with in_language(spoken, f"quotations-{key}-{part}"):
-            st.markdown(answer_markdown("\n".join(lines), mark))
 
 
 def draw_unseen_title(title: str, key: str) -> None:

@@ -70,6 +70,10 @@ def _line(line: AnswerLine, mark: Callable[[int], str]) -> str:
             return f"{indent}{line.number}. {words}"
         case "heading":
             return f"\n**{words}**\n"
+        case "table":
+            rows = [f"| {' | '.join(_words(cell, mark) for cell in row)} |" for row in line.cells]
+            # A blank line parts a table from the text above it.
+            return "\n".join(["", rows[0], "|" + " --- |" * len(line.cells[0]), *rows[1:], ""])
         case "text":
             # Two blanks at the end keep a single line break, as the model wrote it.
             return f"{words}  " if line.runs else ""

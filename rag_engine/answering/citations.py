@@ -10,6 +10,10 @@ from itertools import pairwise
 import numpy as np
 
 from rag_engine.answering.replies import CHECKED_MARK, listed_spans
+from rag_engine.chunking.indexed_text import cited
+from rag_engine.chunking.section.chunks import clause_at, clauses_of
+from rag_engine.chunking.section.headings import places_of
+from rag_engine.chunking.section.rules import rules_of
 from rag_engine.protocols import Embedder
 from rag_engine.text.sentences import Span, sentence_spans, stripped
 from rag_engine.types.answer import Citation
@@ -219,6 +223,17 @@ def _holds(hit: Hit, source: Source, sentence: Span) -> bool:
     return hit.start <= source.start + sentence[0] and source.start + sentence[1] <= hit.end
 
 
+def clause_of(source: Source, offset: int) -> str:
+    """Return the subdivision of its section that an offset of a source's text is in, "" if there is none."""
+    if not source.section:
+        return ""
+    starts = [place.start for place in places_of(source.text, ())]
+    forms = rules_of(source.document.metadata.language).clause_forms
+    # A part of a long section may begin in the middle of one.
+    around = (hit.clause for hit in source.hits if hit.start <= source.start + offset < hit.end)
+    return clause_at(clauses_of(source.text, starts, (), forms), offset) or next(around, "")
+
+
 def citation_at(source: Source, first: int, beyond: int, page_of: PageOf) -> Citation:
     """Return the citation of characters [first, beyond) of a source's text."""
     holding = next((hit for hit in source.hits if _holds(hit, source, (first, beyond))), None)
@@ -239,4 +254,5 @@ def citation_at(source: Source, first: int, beyond: int, page_of: PageOf) -> Cit
         licence=metadata.licence,
         section=holding.headings[-1] if holding and holding.headings else "",
         page_label=source.document.page_label(page),
+        pinpoint=cited(source.section, clause_of(source, first)),
     )

@@ -21,7 +21,7 @@ from rag_engine.config import CONTEXT_STEP, GenerationConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.geography import load_gazetteer
 from rag_engine.messages import Message
-from rag_engine.protocols import Embedder, Generator
+from rag_engine.protocols import Embedder, Generator, PassageReader
 from rag_engine.text.file_kinds import pages_text
 from rag_engine.text.repetition import CHECKED_EVERY, repetition_start
 from rag_engine.text.sentences import sentence_spans
@@ -81,6 +81,7 @@ def answer(
     embedder: Embedder,
     page_of: PageOf,
     config: GenerationConfig,
+    reader: PassageReader | None = None,
     support: SupportModels | None = None,
     prompted: Callable[[Prompt], None] = lambda _: None,
 ) -> Iterator[str | Evidence | Answer]:
@@ -89,7 +90,8 @@ def answer(
     Sources are numbered in the order in which the answer names them. If this differs from the order of their ranks, the
     evidence is yielded again with its new numbers.
 
-    Without a generator the answer consists of quotations. `prompted` gets the prompt before the generator is asked.
+    Without a generator the answer consists of quotations, which a `reader` judges. `prompted` gets the prompt before
+    the generator is asked.
 
     A generator that fails does not raise. If it fails before the first word, the Answer has status "error", names the
     remedy and has quotations. Later it keeps its text and warns that it broke off. An answer
@@ -106,9 +108,9 @@ def answer(
         name = generator.name if generator else QUOTED
         yield Answer("insufficient_evidence", sentence, (), evidence, name, (), seconds)
     elif generator is None:
-        yield from _quoted(evidence, absent, page_of, started)
+        yield from _quoted(evidence, absent, page_of, reader, started)
     else:
-        models = WritingTools(embedder, page_of, config, support, prompted)
+        models = WritingTools(embedder, page_of, config, reader, support, prompted)
         yield from _written(evidence, generator, absent, started, models)
 
 
@@ -119,14 +121,17 @@ class WritingTools:
     embedder: Embedder
     page_of: PageOf
     config: GenerationConfig
+    reader: PassageReader | None
     support: SupportModels | None
     prompted: Callable[[Prompt], None]
 
 
-def _quoted(evidence: Evidence, absent: str, page_of: PageOf, started: float) -> Iterator[str | Answer]:
+def _quoted(
+    evidence: Evidence, absent: str, page_of: PageOf, reader: PassageReader | None, started: float
+) -> Iterator[str | Answer]:
     """Yield the quotations and the Answer that consists of them."""
     try:
-        quoted = quote(evidence, page_of)
+        quoted = quote(evidence, page_of, reader)
     except SextantError as error:
         seconds = {"answer": perf_counter() - started}
         yield Answer("error", error.message, (), evidence, QUOTED, (error.message,), seconds)
@@ -134,7 +139,7 @@ def _quoted(evidence: Evidence, absent: str, page_of: PageOf, started: float) ->
     text = "\n\n".join(filter(None, (absent, quoted.text, _notes(quoted.evidence, quoted.citations))))
     yield text
     seconds = {"answer": perf_counter() - started}
-    yield Answer("answered", text, quoted.citations, quoted.evidence, QUOTED, (), seconds)
+    yield Answer("answered", text, quoted.citations, quoted.evidence, QUOTED, (), seconds, quoted=quoted.quoted)
 
 
 def _written(
@@ -203,17 +208,14 @@ def _written(
 
 def _with_quotations(given: Answer, absent: str, tools: WritingTools, after: Literal["failure", "refusal"]) -> Answer:
     """Return a model's failure or refusal with the quotations that answer without a model."""
-    evidence, language = given.evidence, given.evidence.plan.language
     try:
-        quoted = quote(evidence, tools.page_of)
+        quoted = quote(given.evidence, tools.page_of, tools.reader, after)
     except SextantError as error:
         return replace(given, warnings=(*given.warnings, error.message))
-    sure = evidence.ground == "enough"
-    lines = quoted.text.removeprefix(answer_sentences.quotations_heading(language, sure=sure))
-    text = f"{answer_sentences.quotations_heading(language, sure=sure, after=after)}{lines}"
     return replace(
         given,
-        quotations="\n\n".join(filter(None, (absent, text, _notes(quoted.evidence, quoted.citations)))),
+        quotations="\n\n".join(filter(None, (absent, quoted.text, _notes(quoted.evidence, quoted.citations)))),
+        quoted=quoted.quoted,
         citations=quoted.citations,
         evidence=quoted.evidence,
     )

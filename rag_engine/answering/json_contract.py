@@ -45,6 +45,7 @@ def answer_json(answer: Answer) -> Json:
         "judge": asdict(answer.judge) if answer.judge else None,
         "withheld": answer.withheld,
         "quotations": answer.quotations,
+        "quoted": [asdict(quotation) for quotation in answer.quoted],
         "plan": plan_json(answer.evidence.plan),
         "steps": [asdict(step) for step in answer.evidence.steps],
         "gaps": [asdict(gap) for gap in answer.evidence.gaps],
@@ -88,6 +89,7 @@ def error_json(message: str) -> Json:
         "judge": None,
         "withheld": "",
         "quotations": "",
+        "quoted": [],
         "plan": None,
         "steps": [],
         "gaps": [],
@@ -121,6 +123,7 @@ def citation_json(citation: Citation) -> Json:
         "authority",
         "year",
         "licence",
+        "pinpoint",
     )
     values = {name: getattr(citation, name) for name in names}
     return {**values, "undated": citation.year is None, "limits": list(limits_of(citation.licence))}

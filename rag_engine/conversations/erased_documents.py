@@ -91,4 +91,5 @@ def without_document(reply: Reply, document_id: str, *, redact: bool) -> Reply:
         entities=(),
         records=(),
         quotations="",
+        quoted=(),
     )

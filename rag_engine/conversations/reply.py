@@ -17,6 +17,7 @@ from rag_engine.types.answer import (
     Citation,
     CitedRecord,
     SentenceSupport,
+    ShownQuotation,
     StructuredAnswer,
     SupportJudge,
 )
@@ -113,6 +114,7 @@ class Reply:
     entities: tuple[Attribute, ...] = ()
     records: tuple[CitedRecord, ...] = ()
     quotations: str = ""
+    quoted: tuple[ShownQuotation, ...] = ()
     judge: SupportJudge | None = None
     ground: Ground = "enough"
     refusals: RefusalRates | None = None
@@ -137,6 +139,7 @@ def reply_of(answer: Answer) -> Reply:
         support=answer.support,
         withheld=answer.withheld,
         quotations=answer.quotations,
+        quoted=answer.quoted,
         judge=answer.judge,
         ground=answer.evidence.ground,
         refusals=refusal_rates(answer.status, answer.seconds, with_reader=answer.evidence.read > 0),

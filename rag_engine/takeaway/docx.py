@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import unicodedata
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -83,10 +83,13 @@ def _add_section(document: Any, section: exported_text.ExportedSection, marks: _
     if section.details:
         write_words(document.add_paragraph(), exported_text.in_one_line(" · ".join(section.details)), italic=True)
     for line in exported_text.answer_lines(exported_text.visible_text(section.text)):
-        if line.runs:
+        if line.cells:
+            _add_table(document, line.cells, marks)
+        elif line.runs:
             _add_runs(document.add_paragraph(style=_style_of(line)), line, marks)
     if section.table:
-        _add_table(document, section.table, marks)
+        rows = (tuple(map(exported_text.in_one_line, row)) for row in section.table)
+        _add_table(document, tuple(tuple(map(exported_text.answer_runs, row)) for row in rows), marks)
     for quote in section.quotes:
         paragraph = document.add_paragraph(style="Quote")
         marks.write(
@@ -117,16 +120,14 @@ def _add_runs(paragraph: Any, line: exported_text.AnswerLine, marks: _SectionMar
     marks.write(paragraph, line.runs)
 
 
-def _add_table(document: Any, rows: tuple[tuple[str, ...], ...], marks: _SectionMarks) -> None:
-    """Add a table whose first row is its header, and whose last column cites."""
+def _add_table(
+    document: Any, rows: Sequence[Sequence[tuple[exported_text.AnswerRun, ...]]], marks: _SectionMarks
+) -> None:
+    """Add a table whose first row is its header."""
     table = document.add_table(rows=0, cols=len(rows[0]), style="Table Grid")
     for number, row in enumerate(rows):
-        cells = table.add_row().cells
-        for cell, text in zip(cells[:-1], row[:-1], strict=True):
-            write_words(cell.paragraphs[0], exported_text.in_one_line(text), bold=number == 0)
-        marks.write(
-            cells[-1].paragraphs[0], exported_text.answer_runs(exported_text.in_one_line(row[-1])), bold=number == 0
-        )
+        for cell, runs in zip(table.add_row().cells, row, strict=True):
+            marks.write(cell.paragraphs[0], runs, bold=number == 0)
     # A paragraph separates the next content from the table.
     document.add_paragraph()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Literal
 
 from rag_engine.answering.reference_list import references_of
@@ -29,7 +30,11 @@ _NOT_ASKED = "No language model was asked: "
 # Characters of a title at most: the properties of a .docx hold no more.
 LONGEST_TITLE = 255
 
-_BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
+_BOLD = re.compile(r"(?<!\\)\*\*(?=\S)(.+?)(?<=[^\s\\])\*\*")
+# "\*" in a quotation is a star of the document.
+_ESCAPED = re.compile(r"\\([*|])")
+_CELL = re.compile(r"(?<!\\)\|")
+_RULE = re.compile(r"\|(?: --- \|)+")
 _HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*")
 _BULLET = re.compile(r"(\s*)[-*•]\s+(.+)")
 _NUMBERED = re.compile(r"(\s*)(\d{1,3})[.)]\s+(.+)")
@@ -217,15 +222,17 @@ class AnswerRun:
 
 @dataclass(frozen=True, slots=True)
 class AnswerLine:
-    """A line of an answer.
+    """A line of an answer, or a table.
 
-    `depth` counts from 0 to 2 how far a list is indented, `number` is the number of its item.
+    `depth` counts from 0 to 2 how far a list is indented, `number` is the number of its item. `cells` are those of a
+    table, the names of its columns first.
     """
 
-    kind: Literal["text", "bullet", "numbered", "heading"]
+    kind: Literal["text", "bullet", "numbered", "heading", "table"]
     runs: tuple[AnswerRun, ...]
     depth: int = 0
     number: str = ""
+    cells: tuple[tuple[tuple[AnswerRun, ...], ...], ...] = ()
 
 
 def answer_lines(text: str) -> Iterator[AnswerLine]:
@@ -234,15 +241,26 @@ def answer_lines(text: str) -> Iterator[AnswerLine]:
     >>> [line.kind for line in answer_lines("Walls:\n- of stone\n- of sand")]
     ['text', 'bullet', 'bullet']
     """
-    for line in text.splitlines():
-        if match := _BULLET.fullmatch(line):
-            yield AnswerLine("bullet", answer_runs(match[2]), _depth(match[1]))
-        elif match := _NUMBERED.fullmatch(line):
-            yield AnswerLine("numbered", answer_runs(match[3]), _depth(match[1]), match[2])
-        elif match := _HEADING.fullmatch(line.strip()):
-            yield AnswerLine("heading", tuple(_marked(match[1].replace("**", ""), bold=False)))
+    for in_table, group in groupby(text.splitlines(), lambda line: line.startswith("| ") and line.endswith(" |")):
+        lines = list(group)
+        if in_table and len(lines) > 1 and _RULE.fullmatch(lines[1]):
+            yield AnswerLine("table", (), cells=tuple(map(_row_cells, (lines[0], *lines[2:]))))
         else:
-            yield AnswerLine("text", answer_runs(line) if line.strip() else ())
+            yield from map(_answer_line, lines)
+
+
+def _row_cells(line: str) -> tuple[tuple[AnswerRun, ...], ...]:
+    return tuple(answer_runs(cell.strip()) for cell in _CELL.split(line)[1:-1])
+
+
+def _answer_line(line: str) -> AnswerLine:
+    if match := _BULLET.fullmatch(line):
+        return AnswerLine("bullet", answer_runs(match[2]), _depth(match[1]))
+    if match := _NUMBERED.fullmatch(line):
+        return AnswerLine("numbered", answer_runs(match[3]), _depth(match[1]), match[2])
+    if match := _HEADING.fullmatch(line.strip()):
+        return AnswerLine("heading", tuple(_marked(match[1].replace("**", ""), bold=False)))
+    return AnswerLine("text", answer_runs(line) if line.strip() else ())
 
 
 def _depth(blanks: str) -> int:
@@ -260,7 +278,7 @@ def _marked(text: str, *, bold: bool) -> Iterator[AnswerRun]:
         if i % 2:
             yield AnswerRun(f"[Source {piece}]", bold, int(piece))
         elif piece:
-            yield AnswerRun(piece, bold)
+            yield AnswerRun(_ESCAPED.sub(r"\1", piece), bold)
 
 
 def plain_section(section: ExportedSection, words: Wording = ENGLISH) -> str:
@@ -273,7 +291,9 @@ def plain_section(section: ExportedSection, words: Wording = ENGLISH) -> str:
         (*(" ".join(cell.split()) for cell in row[:-1]), _words(answer_runs(row[-1]), cited)) for row in section.table
     )
     lines = [
-        f"{_INDENT * line.depth}{_SIGNS[line.kind].format(line.number)}{_words(line.runs, cited)}"
+        "\n".join("\t".join(_words(cell, cited) for cell in row) for row in line.cells)
+        if line.cells
+        else f"{_INDENT * line.depth}{_SIGNS[line.kind].format(line.number)}{_words(line.runs, cited)}"
         for line in answer_lines(section.text)
     ]
     blocks = ("\n".join(lines), "\n".join(map("\t".join, cells)), plain_references(section.citations, words))

@@ -19,7 +19,8 @@ FORMATS: Mapping[str, str] = {".docx": "Word", ".md": "Markdown", ".bib": "BibTe
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|~&!$])")
 # What a model or a document wrote keeps its lists and bold words, but no HTML, link, picture, formula or code.
-_ACTIVE = re.compile(r"[\\<\[`~&$]")
+# But for what a quotation has escaped already.
+_ACTIVE = re.compile(r"\\(?![*|])|[<\[`~&$]")
 # Where some readers make a link of an address alone; a backslash behind the match keeps it text.
 _ADDRESS = re.compile(r"(?:https?|ftp|mailto|xmpp)(?=:)|www(?=\.)|(?=@)", re.IGNORECASE)
 # A line that is indented as far is code.

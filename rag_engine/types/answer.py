@@ -15,6 +15,8 @@ AttributeContent = str | int | float | bool | tuple[str, ...] | None
 NOT_STATED = "not stated"
 # What an answer of quotations has in place of the name of a model.
 QUOTED = "extractive"
+# How well a quotation answers, by the chance that it does.
+Fit = Literal["answers", "related", "weak"]
 SupportLabel = Literal["supported", "partly supported", "unsupported", "no claim"]
 
 
@@ -24,7 +26,8 @@ class Citation:
 
     `page_label` is the number printed on that page, as `DocumentRecord.page_label` gives it.
     `start` and `end` are offsets of the quote in the document's text. `authority`, `year` and `licence` are the
-    document's, empty if they are unknown. `section` is the heading above the quote, if there is one.
+    document's, empty if they are unknown. `section` is the heading above the quote, if there is one. `pinpoint` is the
+    section and the paragraph that the quote begins in ("Article 4 (4)"), empty in a text without sections.
     """
 
     n: int
@@ -41,11 +44,25 @@ class Citation:
     licence: str = ""
     section: str = ""
     page_label: str | None = None
+    pinpoint: str = ""
 
     @property
     def named_page(self) -> dict[int, str | None]:
         """Its page with the number printed on it, as `pages_text` takes them."""
         return {self.page: self.page_label}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownQuotation:
+    """A quotation as it is shown: markdown that ends in the mark of source `n`.
+
+    `chance` is the chance that it answers, which gives its `fit`; None if it was not judged.
+    """
+
+    text: str
+    n: int
+    fit: Fit
+    chance: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +97,8 @@ class Answer:
     that was asked for their labels, None if none is set. `withheld` is a model's text that names no source, which is no
     answer.
 
-    If a model failed before its first word, the text is the error. If it found no answer in passages that are likely to
+    `quoted` are the quotations of an answer without a model, the best first, each with the citation of its place. If a
+    model failed before its first word, the text is the error. If it found no answer in passages that are likely to
     hold one, the text says so. In both cases `quotations` are the answer without a model, and the citations are theirs.
     """
 
@@ -95,6 +113,7 @@ class Answer:
     withheld: str = ""
     quotations: str = ""
     judge: SupportJudge | None = None
+    quoted: tuple[ShownQuotation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,24 @@
 """Answers without a language model: quotations from the sources.
 
-A unit of a source is a sentence, an item of a list under its opening words, or a row of a table. It is chosen by its
-nearness to the question in meaning and in words. If a reader has read its passage, how surely it answers is added.
+A unit of a source is a sentence, an item of a list under its opening words, or a row of a table. The nearest to the
+question in meaning and in words are read by a reader one by one, and ordered by the chance that they answer.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from operator import or_
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.answer_sentences import note_words, quotations_heading, wording_days
+from rag_engine.answer_sentences import also_relevant, note_words, quotations_heading, wording_days
 from rag_engine.answering.chances import AnswerSpan, best_span, may_answer
-from rag_engine.answering.citations import PageOf, citation_at, shared_words, words
+from rag_engine.answering.citations import PageOf, citation_at, clause_of, shared_words, words
 from rag_engine.answering.quotations.notes import (
     WordingsThen,
     asked_number,
@@ -26,28 +28,35 @@ from rag_engine.answering.quotations.notes import (
     wordings_then,
 )
 from rag_engine.answering.quotations.question_terms import (
+    asked_paragraph,
     asks_for_section_alone,
     asks_for_several,
     forms_in,
     shares_said,
     terms_of,
 )
-from rag_engine.answering.quotations.quotable import Unit, units_of, with_context
+from rag_engine.answering.quotations.quotable import Unit, lead_of, opens_list, units_of, with_context, with_items
+from rag_engine.answering.quotations.quotation_chance import QuotationSignals, fit_of, quotation_chance
+from rag_engine.answering.quotations.shown import passage_markdown, table_markdown
 from rag_engine.answering.source_order import in_order, renumbered
 from rag_engine.errors import BackendError
 from rag_engine.geography import load_gazetteer
+from rag_engine.protocols import PassageReader
 from rag_engine.retrieval.diversity import scaled
 from rag_engine.text.languages import name_in
 from rag_engine.text.neutralise import one_line
-from rag_engine.text.sentences import stripped
-from rag_engine.types.answer import Citation
+from rag_engine.text.sentences import Span
+from rag_engine.types.answer import Citation, Fit, ShownQuotation
 from rag_engine.types.evidence import Evidence
 from rag_engine.types.passage import Source
 
+_READ = 600  # characters of a unit that a reader reads
 _UNITS = 128  # of all sources together, and so as many of each
 _SAME = 0.75  # words in common from which two units say the same
 # Logits of a reader by which its chance falls from a half to a quarter.
 _SOFTNESS = 4.0
+# The first number of "(4)", "Abs. 4", "§ 1º, II", "4(e)".
+_CLAUSE_NUMBER = re.compile(r"\d+[a-z]?")
 # Chance of the reader from which the text answers, whatever a note says.
 _PROBABLE = 0.5
 
@@ -60,29 +69,45 @@ class Quoting:
     - `keywords`: likeness is (1 - `keywords`) x nearness + `keywords` x shared words, both 0..1, + the chance that
       the source answers.
     - `reader`: where passages were read, the score is (1 - `reader`) x likeness + `reader` x how surely it answers.
+    - `read`: how many of the likeliest units a reader reads one by one, and how many of those that say most of the
+      question.
     """
 
     most: int = 4
     keywords: float = 0.35
     reader: float = 0.4
+    read: tuple[int, int] = (12, 4)
 
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
     """Characters [start, end) of a source's text, as they are quoted.
 
-    `answer` is the part of them that a reader takes for the answer, None if it was not asked or found none.
+    `answer` is the part of them that a reader takes for the answer, None if it was not asked or found none. `lead` are
+    the opening words of an item of a long list, `rows` the rows of a table. `chance` is that it answers, None if no
+    reader read it.
     """
 
     source: Source
     start: int
     end: int
-    answer: tuple[int, int] | None = None
+    answer: Span | None = None
+    lead: Span | None = None
+    rows: tuple[Span, ...] = ()
+    fit: Fit = "related"
+    chance: float | None = None
 
     @property
     def text(self) -> str:
         """The quotation on one line."""
         return one_line(self.source.text[self.start : self.end], limit=None).strip()
+
+    @property
+    def markdown(self) -> str:
+        """The quotation as it is shown."""
+        if self.rows:
+            return table_markdown(self.source.text, self.rows, self.answer)
+        return passage_markdown(self.source.text, (self.start, self.end), self.answer, self.lead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +121,24 @@ class _Quotable:
 
     @property
     def text(self) -> str:
-        said = one_line(self.source.text[self.unit.start : self.unit.end], limit=None).strip()
+        end = with_items(self.unit, self.units, _READ)
+        said = one_line(self.source.text[self.unit.start : end], limit=None).strip()
         return f"{one_line(self.unit.opening)} {said}" if self.unit.opening else said
 
 
 def choose(
-    question: str, language: str, sources: Sequence[Source], quoting: Quoting = Quoting(), as_of: str = ""
+    question: str,
+    language: str,
+    sources: Sequence[Source],
+    quoting: Quoting = Quoting(),
+    as_of: str = "",
+    reader: PassageReader | None = None,
 ) -> list[Quotation]:
     """Return the quotations, the best first; none where the sources hold nothing that can be quoted.
 
-    Where the question names sections, nothing else is quoted; if it asks for nothing more, from their beginning. Notes
+    Where the question names sections, nothing else is quoted; if it asks for nothing more, they are whole. Notes
     are quoted if it asks for them, or if nothing else may answer. A former wording that was in force `as_of` a date is
-    quoted in place of the present one. `language` is the question's.
+    quoted in place of the present one. `language` is the question's. BackendError if the reader fails.
     """
     named = [source for source in sources if any(hit.named for hit in source.hits)]
     then = wordings_then(sources, as_of, [source.section for source in named])
@@ -118,12 +149,87 @@ def choose(
         return []
     titles = [name for source in named for name in (source.document.metadata.title, source.act)]
     if named and asks_for_section_alone(question, language, titles):
-        # Its text from the beginning.
-        candidates.sort(key=lambda one: (one.source.n, one.unit.start))
-        scores = -np.arange(len(candidates), dtype=np.float64)
-    else:
-        scores = _scores(question, language, candidates, quoting)
-    return _choose(candidates, scores, quoting.most, listing=asks_for_several(question, language))
+        return _whole_sections(question, candidates)
+    listing = asks_for_several(question, language)
+    scores, shares = _scores(question, language, candidates, quoting)
+    order = np.argsort(-scores, kind="stable").tolist()
+    if reader is None:
+        return _choose([(candidates[place], None) for place in order], quoting.most, listing=listing)
+    reading = _worth_reading(scores, shares, quoting)
+    found = _read(question, [candidates[place] for place in reading], reader, listing=listing)
+    judged = sorted(((unit, quotation_chance(signals)) for unit, signals in found), key=lambda unit: -unit[1])
+    rest = [(candidates[place], None) for place in order if place not in reading]
+    return _choose([*judged, *rest], quoting.most, listing=listing)
+
+
+def signals_of_units(evidence: Evidence, reader: PassageReader) -> list[tuple[str, QuotationSignals]]:
+    """Return each unit that a reader reads for a question, as it would be quoted, with its signals."""
+    question, language = evidence.plan.question, evidence.plan.language
+    candidates = _candidates(evidence.sources)
+    candidates = _without_notes(question, language, candidates, wordings_then(evidence.sources, evidence.as_of, ()))
+    if not candidates:
+        return []
+    listing = asks_for_several(question, language)
+    reading = _worth_reading(*_scores(question, language, candidates, Quoting()), Quoting())
+    found = _read(question, [candidates[place] for place in reading], reader, listing=listing)
+    return [(_quotation(unit, None, listing=listing).text, signals) for unit, signals in found]
+
+
+def _worth_reading(scores: NDArray[np.float64], shares: NDArray[np.float64], quoting: Quoting) -> list[int]:
+    """Return the places of the units to read."""
+    likely, saying = (np.argsort(-values, kind="stable").tolist() for values in (scores, shares))
+    first = likely[: quoting.read[0]]
+    return [*first, *[place for place in saying if place not in first][: quoting.read[1]]]
+
+
+def _whole_sections(question: str, candidates: Sequence[_Quotable]) -> list[Quotation]:
+    """Return each source from its first unit to its last, or the units of the paragraph that the question names."""
+    found: list[Quotation] = []
+    paragraph = asked_paragraph(question)
+    for n, source in {candidate.source.n: candidate.source for candidate in candidates}.items():
+        units = sorted((one for one in candidates if one.source.n == n), key=lambda one: one.unit.start)
+        inside = [one for one in units if _is_of(one, paragraph)] if paragraph else []
+        span = (inside or units)[0].unit.start, (inside or units)[-1].unit.end
+        whole = Quotation(source, *span, fit="answers")
+        # An act stands in the annex of another document too.
+        found += [whole] if _is_new(whole, found) else []
+    return found
+
+
+def _is_of(one: _Quotable, paragraph: str) -> bool:
+    """Return whether a unit is of the paragraph with this number in its section."""
+    number = _CLAUSE_NUMBER.search(clause_of(one.source, one.unit.start))
+    return number is not None and number[0] == paragraph
+
+
+def _read(
+    question: str, candidates: Sequence[_Quotable], reader: PassageReader, *, listing: bool
+) -> list[tuple[_Quotable, QuotationSignals]]:
+    """Return each candidate, with the answer that a reader finds in it alone, and its signals."""
+    texts = [one.text for one in candidates]
+    readings = reader.read(question, texts)
+    most = max(reading.relevance for reading in readings)
+    found = []
+    for one, text, reading in zip(candidates, texts, readings, strict=True):
+        span = best_span(reading, 0, len(text))
+        passage = max(one.source.hits, key=lambda hit: hit.chance or 0.0)
+        signals = QuotationSignals(
+            answer=span.score if span else None,
+            in_passage=one.found.score if one.found else None,
+            passage=passage.chance or 0.0,
+            behind=reading.relevance - most,
+            lists=listing and opens_list(one.unit, one.units),
+            relevance=max((hit.reading.relevance for hit in one.source.hits if hit.reading), default=None),
+        )
+        placed = _placed(one, text[span.start : span.end], span.score) if span else None
+        found.append((replace(one, found=placed or one.found), signals))
+    return found
+
+
+def _placed(one: _Quotable, said: str, score: float) -> AnswerSpan | None:
+    """Return where a unit says the words of an answer, None if it parts them otherwise than on one line."""
+    start = one.source.text.find(said, one.unit.start, one.unit.end)
+    return AnswerSpan(start, start + len(said), score) if start >= 0 else None
 
 
 def _without_notes(question: str, language: str, candidates: list[_Quotable], then: WordingsThen) -> list[_Quotable]:
@@ -147,8 +253,10 @@ def _without_notes(question: str, language: str, candidates: list[_Quotable], th
     return standing if likely < min(_PROBABLE, noted) else text
 
 
-def _scores(question: str, language: str, candidates: Sequence[_Quotable], quoting: Quoting) -> NDArray[np.float64]:
-    """Return how well each unit answers the question."""
+def _scores(
+    question: str, language: str, candidates: Sequence[_Quotable], quoting: Quoting
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how well each unit answers the question, and how much of the question it says."""
     shares = _shares(question, language, candidates)
     # Their order and distances alone mean something.
     meaning = scaled(_nearness(candidates))
@@ -158,7 +266,7 @@ def _scores(question: str, language: str, candidates: Sequence[_Quotable], quoti
     if any(hit.reading for candidate in candidates for hit in candidate.source.hits):
         chances = np.array([_chance(candidate.found) for candidate in candidates])
         scores = (1 - quoting.reader) * scaled(scores) + quoting.reader * scaled(chances)
-    return scores
+    return scores, shares
 
 
 def _nearness(candidates: Sequence[_Quotable]) -> NDArray[np.float64]:
@@ -222,19 +330,16 @@ def _found(source: Source, unit: Unit) -> AnswerSpan | None:
     return best and best.moved(-source.start)
 
 
-def _choose(
-    candidates: Sequence[_Quotable], scores: NDArray[np.float64], most: int, *, listing: bool
-) -> list[Quotation]:
+def _choose(ordered: Sequence[tuple[_Quotable, float | None]], most: int, *, listing: bool) -> list[Quotation]:
     """Return the quotations to show: best first, none twice.
 
     After the first, none is of a source without the least chance to answer if another has it.
     """
-    order = np.argsort(-scores, kind="stable").tolist()
-    hits = {candidate.source.n: candidate.source.hits for candidate in candidates}
+    hits = {candidate.source.n: candidate.source.hits for candidate, _ in ordered}
     likely = {n for n, of in hits.items() if any(map(may_answer, of))} or hits.keys()
     chosen: list[Quotation] = []
-    for place in order:
-        quotation = _quotation(candidates[place], listing=listing)
+    for candidate, chance in ordered:
+        quotation = _quotation(candidate, chance, listing=listing)
         if (not chosen or quotation.source.n in likely) and _is_new(quotation, chosen):
             chosen.append(quotation)
         if len(chosen) == most:
@@ -242,14 +347,26 @@ def _choose(
     return chosen
 
 
-def _quotation(candidate: _Quotable, *, listing: bool) -> Quotation:
-    source, units = candidate.source, candidate.units
-    language = source.document.metadata.language
-    start, end = with_context(candidate.unit, source.text, units, language, listing=listing)
+def _quotation(candidate: _Quotable, chance: float | None, *, listing: bool) -> Quotation:
+    source, units, unit = candidate.source, candidate.units, candidate.unit
+    start, end = with_context(unit, source.text, units, source.document.metadata.language, listing=listing)
     found = candidate.found
+    fit: Fit = "answers" if any(hit.named for hit in source.hits) else fit_of(chance)
     # The answer to a question for several things is the whole, not one of them.
-    answer = (found.start, found.end) if found is not None and found.score > 0 and not listing else None
-    return Quotation(source, start, end, answer)
+    sure = found is not None and (found.score > 0 or fit == "answers")
+    answer = (found.start, found.end) if found is not None and sure and not listing else None
+    lead = lead_of(unit, units) if (start, end) == (unit.start, unit.end) else None
+    rows = [(one.start, one.end) for one in units if one.kind == "row" and start <= one.start and one.end <= end]
+    return Quotation(
+        source,
+        start,
+        end,
+        answer,
+        lead=(lead.start, lead.end) if lead else None,
+        rows=tuple(rows) if unit.kind == "row" else (),
+        fit=fit,
+        chance=chance,
+    )
 
 
 def _is_new(quotation: Quotation, chosen: Sequence[Quotation]) -> bool:
@@ -263,52 +380,57 @@ def _is_new(quotation: Quotation, chosen: Sequence[Quotation]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class QuotedAnswer:
-    """An answer's text, a line for each quotation, and their citations in that order.
+    """An answer of quotations: its text, the quotations as they are shown, and their citations in that order.
 
     `evidence` has its sources ranked as they were, and numbered in the order in which they are quoted.
     """
 
     text: str
+    quoted: tuple[ShownQuotation, ...]
     citations: tuple[Citation, ...]
     evidence: Evidence
 
 
-def quote(evidence: Evidence, page_of: PageOf) -> QuotedAnswer:
+def quote(
+    evidence: Evidence, page_of: PageOf, reader: PassageReader | None, after: Literal["", "failure", "refusal"] = ""
+) -> QuotedAnswer:
     """Return the quotations as an answer; BackendError where the sources hold nothing to quote.
 
-    A quotation in another language than the question's names it, and one from a note says so.
+    A quotation in another language than the question's names it, and one from a note says so. `after` says what a
+    language model did that was asked first.
     """
     language = evidence.plan.language
-    chosen = choose(evidence.plan.question, language, evidence.sources, as_of=evidence.as_of)
+    chosen = choose(evidence.plan.question, language, evidence.sources, as_of=evidence.as_of, reader=reader)
     if not chosen:
         raise BackendError("The sources hold no sentence to quote.", help="Open them, or use a language model.")
     numbers = in_order((quotation.source.n for quotation in chosen), evidence.sources)
     sources = renumbered(evidence.sources, numbers)
     by_number = {source.n: source for source in sources}
     quotations = [replace(quotation, source=by_number[numbers[quotation.source.n]]) for quotation in chosen]
-    lines = [quotations_heading(language, sure=evidence.ground == "enough"), ""]
-    for quotation in quotations:
-        written = quotation.source.document.metadata.language
-        said = [name_in(written, language)] if written and written != language else []
-        place = quotation.source, quotation.start, quotation.end
-        if wording := wording_at(*place, evidence.as_of):
-            said.append(wording_days(*wording.days, language))
-        elif note := note_at(*place):
-            said.append(note_words(note.kind, note.number, note.section, language))
-        told = f" ({', '.join(said)})" if said else ""
-        lines.append(f"- “{_with_answer(quotation)}”{told} [Source {quotation.source.n}]")
+    shown = [_shown(quotation, language, evidence.as_of) for quotation in quotations]
+    # Without a reader nobody knows which quotation answers.
+    sure = shown[0].fit == "answers" or (shown[0].chance is None and evidence.ground == "enough")
+    heading = quotations_heading(language, sure=sure, after=after)
+    others = [also_relevant(language), *(one.text for one in shown[1:])] if len(shown) > 1 else []
     return QuotedAnswer(
-        "\n".join(lines),
+        "\n\n".join([heading, shown[0].text, *others]),
+        tuple(shown),
         tuple(citation_at(quotation.source, quotation.start, quotation.end, page_of) for quotation in quotations),
         replace(evidence, sources=sources),
     )
 
 
-def _with_answer(quotation: Quotation) -> str:
-    """Return the quotation with the words that answer in bold."""
-    if quotation.answer is None:
-        return quotation.text
-    text = quotation.source.text
-    start, end = stripped(text, *quotation.answer)
-    marked = f"{text[quotation.start : start]}**{text[start:end]}**{text[end : quotation.end]}"
-    return one_line(marked, limit=None).strip()
+def _shown(quotation: Quotation, language: str, as_of: str) -> ShownQuotation:
+    """Return a quotation as an answer in a language shows it."""
+    written = quotation.source.document.metadata.language
+    said = [name_in(written, language)] if written and written != language else []
+    place = quotation.source, quotation.start, quotation.end
+    if wording := wording_at(*place, as_of):
+        said.append(wording_days(*wording.days, language))
+    elif note := note_at(*place):
+        said.append(note_words(note.kind, note.number, note.section, language))
+    told = f" ({', '.join(said)})" if said else ""
+    # A table ends with its last row.
+    mark = f"{told} [Source {quotation.source.n}]"
+    text = f"{quotation.markdown}\n{mark.strip()}" if quotation.rows else f"{quotation.markdown}{mark}"
+    return ShownQuotation(text, quotation.source.n, quotation.fit, quotation.chance)

@@ -19,6 +19,13 @@ _WORD = re.compile(r"\w+(?:[-'’.]\w+)*")
 # In front of a place's English name, so that no word is taken for it.
 _PLACE = "place:"
 
+# As "Article 4(4)" has it, "paragraph 4 of", "§ 5 Abs. 2", "Art. 52, § 1º", "2. fıkra".
+_PARAGRAPH = re.compile(
+    r"(?<=\d)\s?\((\d{1,3}[a-z]?)\)|§\s?(\d{1,3})\s?º|\b(\d{1,3})\.?\s?(?:inci |nci |üncü |uncu )?fıkra"
+    r"|\b(?:para(?:graphe?|\.)?|par\.|abs(?:atz|\.)|comma|alinéa|apartado|p[aá]r[aá]gra[fp]o|párrafo)\s*(\d{1,3}[a-z]?)\b",
+    re.IGNORECASE,
+)
+
 # The forms of a word or a place, any of which says it.
 Term = frozenset[str]
 
@@ -46,6 +53,16 @@ def asks_for_section_alone(question: str, language: str, names: Iterable[str]) -
         beyond = max(beyond, section.end)
     known = set(analyse(" ".join([*names, read_table("asked_for")["says"].get(language, "")]), language))
     return set(analyse(rest + question[beyond:], language)) <= known
+
+
+def asked_paragraph(question: str) -> str:
+    """Return the number of the paragraph of a section that a question names, or "".
+
+    >>> asked_paragraph("What does Article 4(4) say?"), asked_paragraph("Was steht in § 5 Abs. 2?")
+    ('4', '2')
+    """
+    found = _PARAGRAPH.search(question)
+    return next(filter(None, found.groups()), "").lower() if found else ""
 
 
 def forms_in(text: str, language: str, gazetteer: Gazetteer) -> frozenset[str]:

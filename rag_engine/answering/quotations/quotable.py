@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Literal
 
-from rag_engine.text.bullets import BULLETS, DASHES
+from rag_engine.answering.quotations.enumerations import NUMBER_CELL, ItemMark, OpenLists, mark_at
 from rag_engine.text.folding import fold
 from rag_engine.text.raised import RAISED
 from rag_engine.text.sentences import Span, sentence_spans
@@ -19,8 +19,9 @@ from rag_engine.text.tables import read_table
 
 UnitKind = Literal["sentence", "item", "row", "piece"]
 
-# The most words of a unit that is quoted with its context.
+# The most words of a unit that is quoted with its context, and the most characters of a list that is asked for.
 _MOST_WORDS = 110
+_LONGEST_LIST = 4000
 _LONGEST = 900
 _LINE_OF_CONTENTS = re.compile(r"\.{4,}|(?:\.\s){4,}")
 _FIGURES = re.compile(r"(?:\s\d[\d.,%]*){4,}")
@@ -34,16 +35,10 @@ _QUESTION_END = re.compile(r"[?؟][\"'”’»)\]]*$")
 _OPENING_END = re.compile(r"[:：]$")
 # "Country: Sweden; Domestic (%): 30.2": the cells of a row under the names of their columns.
 _ROW = re.compile(r"[^:;\n]{1,160}:\s[^;\n]+(?:;\s[^:;\n]{1,160}:\s[^;\n]+)+")
-# The beginning of an item, by its kind: a bullet, a number or letters in brackets, a number with a full stop.
-_MARKER = re.compile(
-    rf"(?P<bullet>[{BULLETS}{DASHES}]\s)|(?P<bracket>\(?(?:\d{{1,3}}|[a-zA-Z]{{1,2}}|[ivxIVX]{{1,5}})\)\s)"
-    r"|(?P<number>(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})\.\s)|(?P<roman>[IVXLC]{1,6}\s[-–]\s)"
-)
-# "(16) | The Union ...": a paragraph whose number has a separate cell. Alone it is no row of a table.
-_NUMBER_CELL = re.compile(r"(\(?(?:\d{1,3}|[a-zA-Z]{1,2}|[ivxIVX]{1,5})[.)]?)\s\|\s")
 # Words of a caption, of which a longer one says no more; and the most words of a numbered heading.
 _SHORTEST_CAPTION, _LONGEST_CAPTION = 4, 40
 _LONGEST_HEADING = 15
+_SHORTEST_SENTENCE = 4
 _NOTE = re.compile(r"\([^()]{1,80}\)")
 _FIRST_WORD = re.compile(r"\W*([^\W\d_]+)")
 
@@ -52,42 +47,88 @@ _FIRST_WORD = re.compile(r"\W*([^\W\d_]+)")
 class Unit:
     """Characters [start, end) of a source's text that can be quoted by themselves.
 
-    `opening` holds the words that open the enumeration of an item, or those above the table of a row; "" for others.
+    `opening` holds the words that open the enumeration of an item, those above the table of a row, or the heading that
+    a sentence leans on; "" for others. `lead` is where these words begin, but for a row.
     """
 
     start: int
     end: int
     kind: UnitKind
     opening: str = ""
+    lead: int | None = None
 
 
 def units_of(text: str, language: str) -> list[Unit]:
     """Return the units of a text in reading order, or its pieces if no unit reads as one."""
     units: list[Unit] = []
-    opening, kind = "", ""
-    above = _Above()
+    lists, above = OpenLists(), _Above()
     for start, end in sentence_spans(text, language):
         said = " ".join(text[start:end].split())
-        if cell := _NUMBER_CELL.match(said):
+        if cell := NUMBER_CELL.match(said):
             said = f"{cell[1]} {said[cell.end() :]}"
-        marker = _marker(text, start)
-        if marker and opening and kind in ("", marker) and _reads(said):
-            kind = marker
-            units.append(Unit(start, end, "item", opening))
-            continue
-        unit = Unit(start, end, _kind(said, marker))
-        if unit.kind == "row":
-            unit = replace(unit, opening=above.caption(opening))
-        elif unit.kind == "sentence" and cell and (number := _NUMBER_CELL.match(text, start)):
-            unit = replace(unit, start=number.end())
+        mark = mark_at(text, start)
+        if mark and units and _leads(units[-1], text, said, mark):
+            # "The following count as such" and "1. the wardens," without a colon.
+            units[-1] = replace(units[-1], kind="sentence")
+            lists.begin(units[-1].start, " ".join(text[units[-1].start : units[-1].end].split()))
+        one = lists.listed(mark) if mark else None
+        if one and _is_item(said):
+            unit = Unit(start, end, "item", one.opening, one.lead)
+        else:
+            unit = Unit(start, end, _kind(said, mark))
+            if unit.kind == "row":
+                unit = replace(unit, opening=above.caption())
+            elif units and units[-1].lead is not None and "\n" not in text[units[-1].end : start]:
+                # The item goes on.
+                unit = replace(unit, lead=units[-1].lead)
+            elif unit.kind == "sentence":
+                lists.close()
+                unit = _sentence(unit, said, units[-1] if units else None, text, language)
         above.read(unit.kind, said)
         units.append(unit)
-        # "(Vigência)": a note of the editors stands between opening words and their items, and ends nothing.
-        if unit.kind != "row" and not (unit.kind == "piece" and _NOTE.fullmatch(said)):
-            opening, kind = (said, "") if _OPENING_END.search(said) and _reads(said) else ("", "")
+        if _OPENING_END.search(said) and unit.kind != "piece":
+            lists.begin(unit.start, said)
     units = [replace(one, kind="piece") if _is_heading(place, text, units) else one for place, one in enumerate(units)]
     whole = [unit for unit in units if unit.kind != "piece"]
     return whole or [unit for unit in units if text[unit.start : unit.end].strip()]
+
+
+def _sentence(unit: Unit, said: str, before: Unit | None, text: str, language: str) -> Unit:
+    """Return a sentence without the cell of its number, and with the heading that it leans on."""
+    if number := NUMBER_CELL.match(text, unit.start):
+        unit = replace(unit, start=number.end())
+    if before is None or before.kind != "piece" or not leans(said, language):
+        return unit
+    # "Gorno" and "Its population is 3,120."
+    heading = text[before.start : before.end].split()
+    return replace(unit, opening=" ".join(heading), lead=before.start) if len(heading) <= _LONGEST_HEADING else unit
+
+
+def _leads(unit: Unit, text: str, item: str, mark: ItemMark) -> bool:
+    """Return whether a unit that reads as no sentence opens the enumeration whose first item is next.
+
+    It ends with a colon, or the item goes on in mid-sentence.
+    """
+    said = text[unit.start : unit.end].strip()
+    if unit.kind not in ("piece", "item") or not mark.may_open:
+        return False
+    if _OPENING_END.search(said):
+        return unit.kind == "piece"
+    words = item.split()[1:]
+    goes_on = bool(words) and words[0][0].islower()
+    ended = _SENTENCE_END.search(said) or _QUESTION_END.search(said)
+    return mark.opens and goes_on and not ended and len(said.split()) >= _SHORTEST_CAPTION
+
+
+def _is_item(said: str) -> bool:
+    """Return whether a marked line in an enumeration has words: items are short, and begin in mid-sentence."""
+    words = said.split()[1:]
+    return (
+        any(sign.isalpha() for word in words for sign in word)
+        and len(said) <= _LONGEST
+        and "|" not in said
+        and not _LINE_OF_CONTENTS.search(said)
+    )
 
 
 @dataclass(slots=True)
@@ -95,10 +136,14 @@ class _Above:
     """Lines above a table, while its text is read."""
 
     lines: list[str] = field(default_factory=list)
+    opening: str = ""
     in_table: bool = False
 
     def read(self, kind: UnitKind, said: str) -> None:
         """Take note of the next unit."""
+        # "(Vigência)": a note of the editors ends nothing.
+        if kind != "row" and not (kind == "piece" and _NOTE.fullmatch(said)):
+            self.opening = said if kind != "piece" and _OPENING_END.search(said) else ""
         if kind == "row":
             self.in_table = True
         elif kind != "piece":
@@ -113,24 +158,26 @@ class _Above:
             if len(self.lines) < _LONGEST_CAPTION:
                 self.lines.append(said)
 
-    def caption(self, opening: str) -> str:
+    def caption(self) -> str:
         """Return the words above the next row, after the sentence that opens its table."""
-        return " ".join(" ".join(filter(None, (opening, *self.lines))).split()[:_LONGEST_CAPTION])
+        return " ".join(" ".join(filter(None, (self.opening, *self.lines))).split()[:_LONGEST_CAPTION])
 
 
 def with_context(unit: Unit, text: str, units: Sequence[Unit], language: str, *, listing: bool = False) -> Span:
     """Return the unit with the context that it needs to be understood, if that is short.
 
-    - A sentence that leans on the one before ("It must ...") comes with it.
-    - Opening words come with their items, and an item with its whole enumeration.
+    - A sentence that leans on the one before ("It must ...") comes with it, or with its heading.
+    - Opening words come with all their items, and an item with its enumeration if this is short or asked for.
     - A piece comes with its neighbours, since the lines of a form or a bare list say little one by one.
     - A row of a table comes with its neighbours if a `listing` is asked for.
     """
     place = units.index(unit)
-    if unit.kind == "item" or _OPENING_END.search(text[unit.start : unit.end]):
-        return _enumeration(place, text, units)
+    if whole := _enumeration(unit, text, units, listing=listing):
+        return whole
     if unit.kind == "piece" or (unit.kind == "row" and listing):
         return _with_neighbours(place, text, units)
+    if unit.kind == "sentence" and unit.opening and unit.lead is not None:
+        return unit.lead, unit.end
     if unit.kind == "sentence" and place and leans(text[unit.start : unit.end], language):
         before = units[place - 1]
         near = before.kind == "sentence" and "\n\n" not in text[before.end : unit.start]
@@ -152,7 +199,8 @@ def _is_heading(place: int, text: str, units: Sequence[Unit]) -> bool:
     """
 
     def is_numbered(one: Unit) -> bool:
-        return one.kind == "item" and _marker(text, one.start) == "number"
+        mark = mark_at(text, one.start) if one.kind == "item" else None
+        return mark is not None and any(kind.startswith("number ") for kind in mark.kinds)
 
     unit = units[place]
     if unit.opening or not is_numbered(unit) or len(text[unit.start : unit.end].split()) > _LONGEST_HEADING:
@@ -161,20 +209,46 @@ def _is_heading(place: int, text: str, units: Sequence[Unit]) -> bool:
     return not any(map(is_numbered, beside))
 
 
-def _enumeration(place: int, text: str, units: Sequence[Unit]) -> Span:
-    """Return the enumeration that a unit opens or is an item of, up to that unit where the whole is long."""
-    unit, first = units[place], place
-    while first and units[first].kind == "item":
-        first -= 1
-    if not _OPENING_END.search(text[units[first].start : units[first].end]):
-        return unit.start, unit.end
-    last = place
-    while last + 1 < len(units) and units[last + 1].kind == "item":
-        if not _is_short(text[units[first].start : units[last + 1].end]):
-            break
-        last += 1
-    span = units[first].start, units[last].end
-    return span if _is_short(text[slice(*span)]) else (unit.start, unit.end)
+def lead_of(unit: Unit, units: Sequence[Unit]) -> Unit | None:
+    """Return the unit that opens the enumeration of a unit, None outside of one."""
+    return next((one for one in units if one.start == unit.lead), None) if unit.lead is not None else None
+
+
+def opens_list(unit: Unit, units: Sequence[Unit]) -> bool:
+    """Return whether a unit opens an enumeration of several items."""
+    return len(_members(unit, units)) > 1
+
+
+def with_items(unit: Unit, units: Sequence[Unit], most: int) -> int:
+    """Return the end of a unit, or of the items that it opens, as many as fit in `most` characters."""
+    fitting = (one.end for one in _members(unit, units) if one.end - unit.start <= most)
+    return max(fitting, default=unit.end)
+
+
+def _enumeration(unit: Unit, text: str, units: Sequence[Unit], *, listing: bool) -> Span | None:
+    """Return the enumeration that a unit opens, or the largest that it is in and may come with."""
+    if members := _members(unit, units):
+        fitting = [one for one in members if one.end - unit.start <= _LONGEST_LIST]
+        return unit.start, fitting[-1].end if fitting else unit.end
+    found = None
+    lead = lead_of(unit, units)
+    while lead is not None:
+        end = _members(lead, units)[-1].end
+        if _is_short(text[lead.start : end]) or (listing and not found and end - lead.start <= _LONGEST_LIST):
+            found = lead.start, end
+        lead = lead_of(lead, units)
+    return found
+
+
+def _members(lead: Unit, units: Sequence[Unit]) -> list[Unit]:
+    """Return the units of the enumeration that a unit opens, with those of enumerations in it."""
+    inside = {lead.start}
+    members = []
+    for one in units:
+        if one.lead in inside and one.start != lead.start:
+            inside.add(one.start)
+            members.append(one)
+    return members
 
 
 def _with_neighbours(place: int, text: str, units: Sequence[Unit]) -> Span:
@@ -189,24 +263,14 @@ def _with_neighbours(place: int, text: str, units: Sequence[Unit]) -> Span:
     return units[first].start, units[last].end
 
 
-def _marker(text: str, start: int) -> str:
-    """Return the kind of marker with which a line begins at `start`, or ""."""
-    if text[text.rfind("\n", 0, start) + 1 : start].strip():
-        return ""
-    if _NUMBER_CELL.match(text, start):
-        return "cell"
-    found = _MARKER.match(text, start)
-    return (found.lastgroup or "") if found else ""
-
-
-def _kind(said: str, marker: str) -> UnitKind:
+def _kind(said: str, mark: ItemMark | None) -> UnitKind:
     if _ROW.fullmatch(said) and not _LINE_OF_CONTENTS.search(said):
         return "row"
     if not _reads(said):
         return "piece"
     # A shorter text is a heading or a fragment.
-    ends = _SENTENCE_END.search(said) and (len(said.split()) >= 5 or len(said) >= 40)
-    return "sentence" if ends or _OPENING_END.search(said) else "item" if marker else "piece"
+    ends = _SENTENCE_END.search(said) and (len(said.split()) >= _SHORTEST_SENTENCE or len(said) >= 40)
+    return "sentence" if ends or _OPENING_END.search(said) else "item" if mark else "piece"
 
 
 def _reads(said: str) -> bool:

@@ -79,6 +79,34 @@ def test_words_that_stand_for_something_named_before_are_known(sentence: str, la
     assert not leans("The plan is renewed.", language)
 
 
+def test_a_sentence_that_leans_on_its_heading_comes_with_it() -> None:
+    text = "Gorno\n\nIts population is 3,120. It lies by the sea.\n\nDolno\n\nThe village has a market."
+    units = units_of(text, "en")
+    assert text[slice(*with_context(units[0], text, units, "en"))] == "Gorno\n\nIts population is 3,120."
+    assert text[slice(*with_context(units[2], text, units, "en"))] == "The village has a market."
+
+
+@pytest.mark.parametrize(
+    ("lead", "items"),
+    [
+        ("The manager does the following:", ["a) keeps the books;", "b) insures the house;", "c) repairs;"]),
+        (
+            "Yönetici aşağıdaki işleri görür:",
+            ["a) kararların yerine getirilmesi;", "b) sigorta;", "c) bakım;", "ç) onarım;"],
+        ),
+        ("(2) Zum Zivilschutz gehören insbesondere", ["1. der Selbstschutz,", "2. die Warnung,", "3. der Schutzbau."]),
+        ("The body reports on:", ["(h) dykes;", "(i) gates; and", "(j) sluices."]),
+        ("The plan names:", ["(a) its wardens, namely:", "(i) the first; and", "(ii) the second;", "(b) its routes."]),
+        ("Considera-se:", ["I - dado pessoal: informação;", "(Vigência)", "II - titular: pessoa natural."]),
+    ],
+)
+def test_opening_words_bring_all_their_items(lead: str, items: list[str]) -> None:
+    text = "\n\n".join(["The chapter is long.", lead, *items, "The next paragraph says something else entirely."])
+    units = units_of(text, "en")
+    [first] = [one for one in units if text.startswith(lead, one.start)]
+    assert text[slice(*with_context(first, text, units, "en"))] == "\n\n".join([lead, *items])
+
+
 def test_a_row_of_a_table_is_a_unit() -> None:
     assert quoted("Country") == "Country: Sweden; Domestic (%): 30.2; Total (n): 7,106"
 

@@ -1,0 +1,162 @@
+"""Fits the chance that a quotation answers, and its fits; writes data/chances.toml.
+
+    python -m benchmarks.answers.fit_quotations [--workspace DIR] [--shared DIR] [--write]
+
+A quotation answers if it holds half of the runs of four words of a sentence that answers. Questions with an answer are
+those of data/eval/passages.jsonl and the development half of cross_language, those without one of unanswerable.tsv.
+Only their development halves are fitted. The halves that were kept back, and gold/fresh.jsonl, say what share of the
+first quotations of each fit answers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from scipy.optimize import minimize
+
+from benchmarks.answers.fit_chances import half_of
+from benchmarks.answers.quotations import across_languages, answers
+from benchmarks.answers.shown_shares import CHANCES
+from benchmarks.report import machine, write_table
+from ingestion.add_files import add_paths
+from rag_engine.answering.quotations.extractive import signals_of_units
+from rag_engine.answering.quotations.quotation_chance import QuotationSignals
+from rag_engine.config import DATA, read_config
+from rag_engine.engine import Engine, open_engine
+from rag_engine.evaluation.gold import GoldQuestion, read_gold
+
+ROOT = Path(__file__).resolve().parents[2]
+_RIDGE = 1e-2
+# The chances from which a quotation is said to answer, and to be related.
+ANSWERS, RELATED = 0.45, 0.15
+NAMES = tuple(QuotationSignals(None, None, 0.5, None, 0.0).values())
+FITS = ("answers", "related", "weak")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with the signals of each quotation, and which of them answer."""
+
+    half: str
+    answerable: bool
+    signals: tuple[QuotationSignals, ...]
+    right: tuple[bool, ...]
+
+
+def questions() -> Iterator[tuple[str, str, GoldQuestion | None]]:
+    """Yield each question with its half, and its answers if it has any."""
+    for gold in read_gold(DATA / "eval" / "passages.jsonl", "all"):
+        yield gold.question, gold.split, gold
+    for gold in read_gold(DATA / "eval" / "gold" / "fresh.jsonl", "all"):
+        yield gold.question, "heldout", gold
+    for _, gold in across_languages("dev"):
+        yield gold.question, "dev", gold
+    with (DATA / "eval" / "unanswerable.tsv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file, delimiter="\t"):
+            # Of a section that does not exist it is said before anything is quoted.
+            if row["kind"] != "absent section":
+                yield row["question"], half_of(row["question"]), None
+
+
+def ask(engine: Engine, question: str, half: str, gold: GoldQuestion | None) -> Asked:
+    """Return what may be quoted for a question."""
+    reader = engine.models.reader()
+    assert reader is not None, "the settings name a reader"
+    units = signals_of_units(engine.search(question), reader)
+    right = tuple(gold is not None and answers(text, gold) for text, _ in units)
+    return Asked(half, gold is not None, tuple(signals for _, signals in units), right)
+
+
+def fit(asked: Sequence[Asked]) -> dict[str, float]:
+    """Return the weights of the signals by logistic regression with a ridge."""
+    matrix = np.array([list(one.values().values()) for question in asked for one in question.signals])
+    right = np.array([one for question in asked for one in question.right], dtype=np.float64)
+    penalised = np.array([name != "constant" for name in NAMES], dtype=np.float64)
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        logits = matrix @ weights
+        value = np.logaddexp(0, logits).sum() - (right * logits).sum() + _RIDGE * (penalised * weights**2).sum()
+        slope = matrix.T @ (1 / (1 + np.exp(-logits)) - right) + 2 * _RIDGE * penalised * weights
+        return float(value), slope
+
+    found = minimize(loss, np.zeros(len(NAMES)), jac=True, method="L-BFGS-B")
+    return {name: round(float(weight), 4) for name, weight in zip(NAMES, found.x, strict=True)}
+
+
+def firsts(asked: Sequence[Asked], weights: dict[str, float]) -> list[tuple[str, bool, bool]]:
+    """Return for each question the fit of the first quotation, whether it answers, and whether any could."""
+    found = []
+    for one in asked:
+        logits = [sum(weights[name] * value for name, value in unit.values().items()) for unit in one.signals]
+        if logits:
+            best = int(np.argmax(logits))
+            chance = 1 / (1 + np.exp(-logits[best]))
+            fit = "answers" if chance >= ANSWERS else "related" if chance >= RELATED else "weak"
+            found.append((fit, one.right[best], one.answerable))
+    return found
+
+
+def rows_of(asked: Sequence[Asked], weights: dict[str, float]) -> tuple[list[list[str]], dict[str, float]]:
+    """Return the table by half and fit, and the share of each fit that answers on the half kept back."""
+    rows, shares = [], {}
+    for half in ("dev", "heldout"):
+        found = firsts([one for one in asked if one.half == half], weights)
+        right = sum(ok for _, ok, _ in found)
+        for fit in FITS:
+            mine = [ok for of, ok, _ in found if of == fit]
+            without = sum(not answerable for of, _, answerable in found if of == fit)
+            rows.append([half, fit, f"{sum(mine)} of {len(mine)}", f"{sum(mine) / max(right, 1):.2f}", str(without)])
+            if half == "heldout" and mine:
+                shares[fit] = round(sum(mine) / len(mine), 2)
+    return rows, shares
+
+
+def write_weights(weights: dict[str, float], shares: dict[str, float]) -> None:
+    """Replace the part on quotations in data/chances.toml."""
+    kept = CHANCES.read_text(encoding="utf-8").partition("\n[quotation]")[0].rstrip()
+    lines = ["", "", "[quotation]", f"answers = {ANSWERS}", f"related = {RELATED}", "", "[quotation.weights]"]
+    lines += [f"{name} = {weight}" for name, weight in weights.items()]
+    lines += ["", "[quotation.measured]", *(f"{fit} = {share}" for fit, share in shares.items())]
+    CHANCES.write_text(kept + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Ask every question, fit, and print the shares of each fit."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workspace", type=Path, help="A workspace that holds the corpus already.")
+    parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
+    parser.add_argument("--write", action="store_true", help="Write data/chances.toml.")
+    options = parser.parse_args()
+    with TemporaryDirectory() as folder:
+        workspace = options.workspace or Path(folder)
+        engine = open_engine(read_config(workspace))
+        if options.workspace is None:
+            for _ in add_paths(engine, [options.shared / "data" / "corpus"]):
+                pass
+        asked = [ask(engine, *one) for one in questions()]
+    weights = fit([one for one in asked if one.half == "dev"])
+    rows, shares = rows_of(asked, weights)
+    write_table(
+        "quotation_chances",
+        "First quotations by how well they are said to answer",
+        ["half", "badge", "answer", "share of all that answer", "questions without an answer"],
+        rows,
+        [
+            machine(),
+            f"`python -m benchmarks.answers.fit_quotations`; fitted on dev, “answers” from a chance of {ANSWERS}, "
+            f"“related” from {RELATED}. A quotation counts if it holds the very sentence that was written down.",
+        ],
+    )
+    if options.write:
+        write_weights(weights, shares)
+
+
+if __name__ == "__main__":
+    main()

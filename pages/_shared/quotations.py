@@ -1,0 +1,81 @@
+"""Quotations of an answer: the best first, with how well it answers, the others folded below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from pages._shared.accessibility import in_language
+from pages._shared.interface_language import _, to_translate
+from pages._shared.markdown import answer_markdown
+from pages._shared.numbers_and_dates import counted, percent
+from rag_engine.answering.quotations.quotation_chance import share_of_fit
+from rag_engine.types.answer import Fit, ShownQuotation
+
+_FITS: Mapping[Fit, tuple[str, str, str]] = {
+    "answers": ("green", ":material/check_circle:", to_translate("Answers")),
+    "related": ("yellow", ":material/link:", to_translate("Related")),
+    "weak": ("gray", ":material/signal_cellular_alt_1_bar:", to_translate("Weak")),
+}
+# Characters of a quotation that are shown before the rest is folded.
+_LONG = 1_200
+_BOLD = "**"
+
+# Returns the markdown of the mark of a quotation, by its place among them and the number of its source.
+Mark = Callable[[int, int], str]
+
+
+def draw_quotations(
+    text: str, quoted: Sequence[ShownQuotation], language_of: Callable[[int], str], key: str, mark: Mark
+) -> None:
+    """Draw an answer that consists of quotations; `language_of(n)` is the language of source n."""
+
+    def draw(place: int) -> None:
+        with in_language(language_of(quoted[place].n), f"quotation-{key}-{place}"):
+            _draw_quotation(quoted[place], f"{key}-{place}", lambda n: mark(place, n))
+
+    def draw_around(said: str) -> None:
+        if said.strip():
+            st.markdown(answer_markdown(said.strip(), lambda n: mark(-1, n)))
+
+    before, _first, after = text.partition(quoted[0].text)
+    draw_around(before)
+    draw(0)
+    if len(quoted) > 1:
+        title = counted("Also relevant ({n})", "Also relevant ({n})", len(quoted) - 1)
+        with st.expander(title, icon=":material/format_quote:"):
+            for place in range(1, len(quoted)):
+                draw(place)
+        after = after.partition(quoted[-1].text)[2]
+    draw_around(after)
+
+
+def fit_badge(fit: Fit) -> str:
+    """Return the markdown of how well a quotation answers: colour, sign and word."""
+    colour, sign, words = _FITS[fit]
+    return f":{colour}-badge[{sign} {_(words)}]"
+
+
+def _draw_quotation(one: ShownQuotation, key: str, mark: Callable[[int], str]) -> None:
+    lines = one.text.splitlines()
+    shown = _beginning(lines) if len(one.text) > _LONG else lines
+    with st.container(key=f"quoted-{key}"):
+        st.markdown(answer_markdown("\n".join(shown), mark))
+        if len(shown) < len(lines):
+            with st.expander(_("Whole passage"), type="compact"):
+                st.markdown(answer_markdown(one.text, mark))
+        share = share_of_fit(one.fit)
+        told = _("In our tests, {share} of the quotations with this badge answered.")
+        st.markdown(fit_badge(one.fit), help=told.format(share=percent(share)) if share is not None else None)
+
+
+def _beginning(lines: Sequence[str]) -> list[str]:
+    """Return the first lines of a long quotation, and the line with the words that answer."""
+    kept = [lines[0]]
+    for line in lines[1:]:
+        if sum(map(len, kept)) + len(line) > _LONG:
+            break
+        kept.append(line)
+    answering = [line for line in lines[len(kept) :] if _BOLD in line]
+    return [*kept, *(["[…]"] if len(kept) < len(lines) else []), *answering[:1]]

@@ -1,0 +1,106 @@
+"""Quotations in markdown: the lines of a passage as the document parts them, rows of tables as tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from rag_engine.text.neutralise import one_line
+from rag_engine.text.sentences import Span, stripped
+
+_OMITTED = " […] "
+_CELLS = " | "
+_JOINT = " – "
+# "**" in a document is no mark of ours.
+_STARS = re.compile(r"\*(?=\*)|(?<=\*)\*")
+_BOLD = "**"
+
+
+def passage_markdown(text: str, span: Span, answer: Span | None, lead: Span | None = None) -> str:
+    """Return the characters of a span between quotation marks, the words that answer in bold.
+
+    A `lead`, the opening words of an item, comes first. Each paragraph is a line.
+    """
+    said = _lines(text, span, answer)
+    if lead:
+        said = [f"{' '.join(_lines(text, lead, None))}{_OMITTED}{said[0]}", *said[1:]]
+    return "“" + "\n".join(said) + "”"
+
+
+def table_markdown(text: str, rows: Sequence[Span], answer: Span | None) -> str:
+    """Return rows of a table under the names of their columns, the words that answer in bold.
+
+    A row says "name: value; name: value", with the names of the line above its table.
+    """
+    names = _names_above(text, rows[0][0])
+    parted = [list(_parts(" ".join(_lines(text, row, answer)), names)) for row in rows]
+    columns = list(dict.fromkeys(name for parts in parted for name, _ in parts))
+    head = [[_whole(name.strip()) for name in columns]]
+    body = [[_whole(dict(parts).get(name, "")) for name in columns] for parts in parted]
+    lines = [f"| {_CELLS.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in (*head, *body)]
+    return "\n".join([lines[0], "|" + " --- |" * len(columns), *lines[1:]])
+
+
+def _whole(cell: str) -> str:
+    """Return a cell without the end of an answer that goes on in another."""
+    return cell if cell.count(_BOLD) != 1 else cell.replace(_BOLD, "")
+
+
+def _lines(text: str, span: Span, answer: Span | None) -> list[str]:
+    """Return the paragraphs of a span, each in one line, with the answer in bold if it is within one."""
+    found = []
+    for match in re.finditer(r"[^\n]+(?:\n(?!\n)[^\n]+)*", text[slice(*span)]):
+        start, end = span[0] + match.start(), span[0] + match.end()
+        said = text[start:end]
+        if answer and start <= answer[0] and answer[1] <= end:
+            first, beyond = stripped(text, *answer)
+            parts = text[start:first], text[first:beyond], text[beyond:end]
+            said = _BOLD.join(map(_escaped, parts))
+        else:
+            said = _escaped(said)
+        if line := one_line(said, limit=None).strip():
+            found.append(line)
+    return found
+
+
+def _escaped(text: str) -> str:
+    return _STARS.sub(r"\\*", text)
+
+
+def _names_above(text: str, start: int) -> frozenset[str]:
+    """Return the cells of the lines above the rows of a table."""
+    names: set[str] = set()
+    for line in filter(None, reversed(text[:start].splitlines())):
+        if _CELLS in line and ": " not in line:
+            names.update(" ".join(cell.split()) for cell in line.split(_CELLS))
+        elif names:
+            break
+    return frozenset(names)
+
+
+def _parts(row: str, names: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Yield the cells of a row with the names of their columns; one without a name has blanks."""
+    if _CELLS in row:
+        yield from ((" " * place, cell) for place, cell in enumerate(row.split(_CELLS), 1))
+        return
+    parts: list[list[str]] = []
+    for part in row.split("; "):
+        name, mark, value = part.partition(": ")
+        if mark or not parts:
+            parts.append([name, value] if mark else ["", name])
+        else:
+            # A semicolon in a cell.
+            parts[-1][1] += f"; {part}"
+    label, parts[0][0] = _without_label(parts[0][0], [name for name, _ in parts[1:]], names)
+    yield from [(" ", label)] if label else ()
+    yield from ((name, value) for name, value in parts)
+
+
+def _without_label(first: str, others: Sequence[str], names: frozenset[str]) -> tuple[str, str]:
+    """Return the label of a row, which has no name, and the name of its first column: "Mercury – to air"."""
+    pieces = first.split(_JOINT)
+    splits = [(_JOINT.join(pieces[:at]), _JOINT.join(pieces[at:])) for at in range(len(pieces))]
+    group = others[0].rpartition(_JOINT)[0] if others else ""
+    of_group = (split for split in splits if group and split[1].rpartition(_JOINT)[0] == group)
+    named = (split for split in splits if split[1] in names)
+    return next(of_group, None) or next(named, None) or splits[min(1, len(splits) - 1)]
