@@ -1,4 +1,4 @@
-"""Page questions: first right, quoted and refused, by the kind of question and by the pair of languages.
+"""Page questions: first right, quoted, refused, by kind of question and by pair of languages.
 
     python -m benchmarks.answers.page_answers [--half dev|heldout] [--workspace DIR] [--shared DIR]
 
@@ -104,7 +104,7 @@ def table(asked: Sequence[Asked]) -> list[list[str]]:
 
 
 def failures(asked: Sequence[Asked]) -> list[str]:
-    """Return a line for each question that is not answered first, or is answered though nothing answers it."""
+    """Return a line for each question not answered first, and each answered from nothing."""
     lines = []
     for one in asked:
         if one.question.kind == NOT_THERE:

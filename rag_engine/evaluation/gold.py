@@ -102,7 +102,7 @@ def locate(quote: Quote, extracted: ExtractedText) -> list[Passage]:
 
 
 def holds(text: str, quotes: Iterable[Quote]) -> bool:
-    """Return whether a text has the words of every quote; white space and the raised marks of notes do not count.
+    """Return whether a text has the words of every quote; white space and raised marks do not count.
 
     >>> holds("It shall meet¹ twice  a year.", [Quote("rules.pdf", 3, "shall meet twice a year")])
     True
