@@ -89,7 +89,8 @@ def real_questions() -> list[str]:
                 found += [one["question"] for one in csv.DictReader(file, delimiter="\t") if one.get("question")]
     for path in sorted(QUESTIONS.parent.rglob("*.jsonl")):
         lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        found += [one[name] for one in lines for name in ("question", "text") if isinstance(one.get(name), str)]
+        alone = [one for one in lines if "before" not in one]
+        found += [one[name] for one in alone for name in ("question", "text") if isinstance(one.get(name), str)]
     return list(dict.fromkeys(found))
 
 

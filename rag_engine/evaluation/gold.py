@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +11,12 @@ from rag_engine.evaluation.datasets import FileLine, Split, read_objects
 from rag_engine.evaluation.passage_metrics import Passage
 from rag_engine.messages import Message
 from rag_engine.text.folding import fold
+from rag_engine.text.raised import RAISED
 from rag_engine.types.document import ExtractedText
+
+# The kind of a question that no document answers: it has no quotes.
+NOT_THERE = "not there"
+_UNRAISED = str.maketrans("", "", RAISED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,8 @@ class GoldQuestion:
     """A question with the quotes that answer it.
 
     Quotes of one document belong together; the quotes of another document are a second answer. `kind` is that of the
-    documents. `cross_lingual` is true if no document is in the question's language.
+    documents or of the question. `cross_lingual` is true if no document is in the question's language. `before` is the
+    question that a follow-up leans on.
     """
 
     id: str
@@ -38,6 +44,7 @@ class GoldQuestion:
     cross_lingual: bool
     kind: str
     split: str
+    before: str = ""
 
 
 def read_gold(path: Path, split: Split) -> tuple[GoldQuestion, ...]:
@@ -46,14 +53,16 @@ def read_gold(path: Path, split: Split) -> tuple[GoldQuestion, ...]:
     for line in read_objects(path):
         id = line.field("id")
         line.refuse_second(id, questions)
+        kind = line.field("kind", missing="")
         questions[id] = GoldQuestion(
             id,
             line.field("question"),
             line.field("language"),
-            read_quotes(line),
+            () if kind == NOT_THERE else read_quotes(line),
             line.values.get("cross_lingual") is True,
-            line.field("kind", missing=""),
+            kind,
             line.field("split", missing=""),
+            line.field("before", missing=""),
         )
     chosen = tuple(question for question in questions.values() if split == "all" or question.split in ("", split))
     if not chosen:
@@ -90,6 +99,16 @@ def locate(quote: Quote, extracted: ExtractedText) -> list[Passage]:
             help="Correct the page or the quote; a quote must not run over the end of its page.",
         )
     return found
+
+
+def holds(text: str, quotes: Iterable[Quote]) -> bool:
+    """Return whether a text has the words of every quote; white space and raised marks do not count.
+
+    >>> holds("It shall meet¹ twice  a year.", [Quote("rules.pdf", 3, "shall meet twice a year")])
+    True
+    """
+    letters, _ = letters_of(text.translate(_UNRAISED))
+    return all(letters_of(quote.quote.translate(_UNRAISED))[0] in letters for quote in quotes)
 
 
 def alternatives(question: GoldQuestion, texts: Mapping[str, ExtractedText]) -> list[list[Passage]]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from rag_engine.answering.replies import CHECKED_MARK
 from rag_engine.evaluation.answers.questions import AnswerQuestion
-from rag_engine.evaluation.gold import Quote, letters_of
+from rag_engine.evaluation.gold import Quote, holds
 from rag_engine.text.folding import fold
 from rag_engine.types.answer import Answer, SentenceSupport
 
@@ -115,8 +115,7 @@ def answer_match(text: str, question: AnswerQuestion) -> float:
     others between them. Scattered over the text they are not the key word.
     """
     plain = CHECKED_MARK.sub(" ", text)
-    letters, _ = letters_of(plain)
-    if any(all(letters_of(quote.quote)[0] in letters for quote in quotes) for quotes in _answers(question.passages)):
+    if any(holds(plain, quotes) for quotes in _answers(question.passages)):
         return 1.0
     written = _stems(plain)
     held = [_is_together(_stems(keyword), written) for keyword in question.keywords]
