@@ -33,6 +33,11 @@ def quotations_heading(language: str, *, sure: bool, after: Literal["", "failure
     return sentences.get(language, sentences["en"])
 
 
+def in_quotes(text: str, language: str) -> str:
+    """Return a text in the quotation marks of a language, or else in those of English."""
+    return _SENTENCES["quoted"].get(language, _SENTENCES["quoted"]["en"]).format(text=text)
+
+
 def also_relevant(language: str) -> str:
     """Return the line above the quotations after the first, in the language or else in English."""
     return _SENTENCES["also_relevant"].get(language, _SENTENCES["also_relevant"]["en"])
@@ -85,8 +90,7 @@ def not_covered(gaps: Sequence[ResidualGap], language: str) -> str:
     for kind, contradicted in (("open_parts", False), ("contradicted_parts", True)):
         named = [one_line(gap.question) for gap in gaps if gap.contradicted == contradicted]
         if named:
-            quoted = _SENTENCES["quoted"].get(language, _SENTENCES["quoted"]["en"])
-            parts = " ".join(quoted.format(text=text) for text in named)
+            parts = " ".join(in_quotes(text, language) for text in named)
             sentences.append(f"{_SENTENCES[kind].get(language, _SENTENCES[kind]['en'])} {parts}")
     return "\n\n".join(sentences)
 

@@ -138,8 +138,7 @@ def main() -> None:
         workspace = options.workspace or Path(folder)
         engine = open_engine(read_config(workspace))
         if options.workspace is None:
-            for _ in add_paths(engine, [options.shared / "data" / "corpus"]):
-                pass
+            add_paths([options.shared / "data" / "corpus"], engine)
         asked = [ask(engine, *one) for one in questions()]
     weights = fit([one for one in asked if one.half == "dev"])
     rows, shares = rows_of(asked, weights)

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.answer_sentences import also_relevant, note_words, quotations_heading, wording_days
+from rag_engine.answer_sentences import also_relevant, in_quotes, note_words, quotations_heading, wording_days
 from rag_engine.answering.chances import AnswerSpan, best_span, may_answer
 from rag_engine.answering.citations import PageOf, citation_at, clause_of, shared_words, words
 from rag_engine.answering.quotations.notes import (
@@ -338,9 +338,19 @@ def _choose(ordered: Sequence[tuple[_Quotable, float | None]], most: int, *, lis
     hits = {candidate.source.n: candidate.source.hits for candidate, _ in ordered}
     likely = {n for n, of in hits.items() if any(map(may_answer, of))} or hits.keys()
     chosen: list[Quotation] = []
+    leads: dict[tuple[int, Span] | None, int] = {}
     for candidate, chance in ordered:
         quotation = _quotation(candidate, chance, listing=listing)
-        if (not chosen or quotation.source.n in likely) and _is_new(quotation, chosen):
+        listed = (quotation.source.n, quotation.lead) if quotation.lead else None
+        if listed in leads:
+            # Two items of a list are the list.
+            whole = _quotation(candidate, chance, listing=True)
+            first = chosen[leads[listed]]
+            if not whole.lead:
+                chosen[leads[listed]] = replace(whole, fit=first.fit, chance=first.chance)
+        elif (not chosen or quotation.source.n in likely) and _is_new(quotation, chosen):
+            if listed:
+                leads[listed] = len(chosen)
             chosen.append(quotation)
         if len(chosen) == most:
             break
@@ -432,5 +442,6 @@ def _shown(quotation: Quotation, language: str, as_of: str) -> ShownQuotation:
     told = f" ({', '.join(said)})" if said else ""
     # A table ends with its last row.
     mark = f"{told} [Source {quotation.source.n}]"
-    text = f"{quotation.markdown}\n{mark.strip()}" if quotation.rows else f"{quotation.markdown}{mark}"
+    said = quotation.markdown
+    text = f"{said}\n{mark.strip()}" if quotation.rows else f"{in_quotes(said, language)}{mark}"
     return ShownQuotation(text, quotation.source.n, quotation.fit, quotation.chance)

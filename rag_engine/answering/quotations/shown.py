@@ -17,14 +17,14 @@ _BOLD = "**"
 
 
 def passage_markdown(text: str, span: Span, answer: Span | None, lead: Span | None = None) -> str:
-    """Return the characters of a span between quotation marks, the words that answer in bold.
+    """Return the characters of a span, the words that answer in bold.
 
     A `lead`, the opening words of an item, comes first. Each paragraph is a line.
     """
     said = _lines(text, span, answer)
     if lead:
         said = [f"{' '.join(_lines(text, lead, None))}{_OMITTED}{said[0]}", *said[1:]]
-    return "“" + "\n".join(said) + "”"
+    return "\n".join(said)
 
 
 def table_markdown(text: str, rows: Sequence[Span], answer: Span | None) -> str:
@@ -53,7 +53,7 @@ def _lines(text: str, span: Span, answer: Span | None) -> list[str]:
         start, end = span[0] + match.start(), span[0] + match.end()
         said = text[start:end]
         if answer and start <= answer[0] and answer[1] <= end:
-            first, beyond = stripped(text, *answer)
+            first, beyond = _bare(text, *answer)
             parts = text[start:first], text[first:beyond], text[beyond:end]
             said = _BOLD.join(map(_escaped, parts))
         else:
@@ -61,6 +61,16 @@ def _lines(text: str, span: Span, answer: Span | None) -> list[str]:
         if line := one_line(said, limit=None).strip():
             found.append(line)
     return found
+
+
+def _bare(text: str, start: int, end: int) -> Span:
+    """Return a span without the punctuation at its ends; a bracket stays beside its pair."""
+    start, end = stripped(text, start, end)
+    while start < end - 1 and (text[end - 1] in ".,;:" or (text[end - 1] in ")]" and text[start:end].count("(") < 1)):
+        end -= 1
+    while start < end - 1 and text[start] in "([" and not any(sign in ")]" for sign in text[start:end]):
+        start += 1
+    return start, end
 
 
 def _escaped(text: str) -> str:

@@ -80,7 +80,7 @@ def quote(embedder: CountingEmbedder) -> Quote:
 
 def quotations(result: Answer) -> list[tuple[str, str]]:
     """Return the words of each quotation, or its table, with the number of its source."""
-    said = (re.sub(r"\s(?:\(\w+\) )?\[Source \d+\]$", "", one.text).strip("“”") for one in result.quoted)
+    said = (re.sub(r"\s(?:\(\w+\) )?\[Source \d+\]$", "", one.text).strip("“”„«» ") for one in result.quoted)
     return [(text, str(one.n)) for text, one in zip(said, result.quoted, strict=True)]
 
 
@@ -383,8 +383,8 @@ def article(text: str) -> Source:
 
 def test_a_question_for_the_text_of_a_section_alone_is_answered_with_all_of_it() -> None:
     [whole] = choose("What does Article 211 say?", "en", [article(GRAVEL)])
-    assert whole.markdown.splitlines()[0] == "“1. Whoever takes gravel pays a fine."
-    assert whole.markdown.splitlines()[-1] == "3. The report is public.”"
+    assert whole.markdown.splitlines()[0] == "1. Whoever takes gravel pays a fine."
+    assert whole.markdown.splitlines()[-1] == "3. The report is public."
     assert whole.fit == "answers"
 
 
