@@ -119,12 +119,12 @@ def _draw_text(conversation: Conversation, turn: int, reply: Reply, mark: Callab
             with st.expander(_("The model's text"), icon=":material/edit_note:"):
                 st.markdown(escape_paragraphs(reply.withheld))
     elif reply.generator == QUOTED and reply.quoted:
-        draw_quotations(reply.text, reply.quoted, language_of, f"{turn}", mark_of)
+        draw_quotations(reply.text, reply.quoted, reply.citations, language_of, f"{turn}", mark_of)
     else:
         with in_language(resources.text_language(reply.text), f"answer-{turn}"):
             st.markdown(answer_markdown(reply.text, mark))
     if reply.quotations:
-        draw_quotations(reply.quotations, reply.quoted, language_of, f"{turn}-beside", mark_of)
+        draw_quotations(reply.quotations, reply.quoted, reply.citations, language_of, f"{turn}-beside", mark_of)
     if summary := support_summary(reply.support, reply.judge, WORDING):
         _draw_support(reply, summary, mark)
     if reply.records:

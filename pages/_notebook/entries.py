@@ -191,7 +191,12 @@ def _draw_answer(reply: Reply, present: Collection[str], key: str) -> None:
             return _mark(n, (reply.citations[place],), present) if place >= 0 else mark(n)
 
         draw_quotations(
-            reply.text, reply.quoted, lambda n: resources.document_language(documents.get(n, "")), key, mark_of
+            reply.text,
+            reply.quoted,
+            reply.citations,
+            lambda n: resources.document_language(documents.get(n, "")),
+            key,
+            mark_of,
         )
     else:
         with in_language(resources.text_language(reply.text), f"answer-{key}"):

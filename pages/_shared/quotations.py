@@ -8,10 +8,11 @@ import streamlit as st
 
 from pages._shared.accessibility import in_language
 from pages._shared.interface_language import _, to_translate
-from pages._shared.markdown import answer_markdown
+from pages._shared.markdown import answer_markdown, escape
 from pages._shared.numbers_and_dates import counted, percent
+from pages._shared.page_names import citation_place
 from rag_engine.answering.quotations.quotation_chance import share_of_fit
-from rag_engine.types.answer import Fit, ShownQuotation
+from rag_engine.types.answer import Citation, Fit, ShownQuotation
 
 _FITS: Mapping[Fit, tuple[str, str, str]] = {
     "answers": ("green", ":material/check_circle:", to_translate("Answers")),
@@ -27,13 +28,26 @@ Mark = Callable[[int, int], str]
 
 
 def draw_quotations(
-    text: str, quoted: Sequence[ShownQuotation], language_of: Callable[[int], str], key: str, mark: Mark
+    text: str,
+    quoted: Sequence[ShownQuotation],
+    citations: Sequence[Citation],
+    language_of: Callable[[int], str],
+    key: str,
+    mark: Mark,
 ) -> None:
     """Draw an answer that consists of quotations; `language_of(n)` is the language of source n."""
 
     def draw(place: int) -> None:
-        with in_language(language_of(quoted[place].n), f"quotation-{key}-{place}"):
-            _draw_quotation(quoted[place], f"{key}-{place}", lambda n: mark(place, n))
+        with st.container(key=f"quoted-{key}-{place}"):
+            with in_language(language_of(quoted[place].n), f"quotation-{key}-{place}"):
+                _draw_words(quoted[place], lambda n: mark(place, n))
+            share = share_of_fit(quoted[place].fit)
+            told = _("In our tests, {share} of the quotations with this badge answered.")
+            where = ", ".join(filter(None, (citations[place].pinpoint, citation_place(citations[place]))))
+            st.caption(
+                f"{fit_badge(quoted[place].fit)} {escape(where)}",
+                help=told.format(share=percent(share)) if share is not None else None,
+            )
 
     def draw_around(said: str) -> None:
         if said.strip():
@@ -57,17 +71,15 @@ def fit_badge(fit: Fit) -> str:
     return f":{colour}-badge[{sign} {_(words)}]"
 
 
-def _draw_quotation(one: ShownQuotation, key: str, mark: Callable[[int], str]) -> None:
+def _draw_words(one: ShownQuotation, mark: Callable[[int], str]) -> None:
     lines = one.text.splitlines()
     shown = _beginning(lines) if len(one.text) > _LONG else lines
-    with st.container(key=f"quoted-{key}"):
-        st.markdown(answer_markdown("\n".join(shown), mark))
-        if len(shown) < len(lines):
-            with st.expander(_("Whole passage"), type="compact"):
-                st.markdown(answer_markdown(one.text, mark))
-        share = share_of_fit(one.fit)
-        told = _("In our tests, {share} of the quotations with this badge answered.")
-        st.markdown(fit_badge(one.fit), help=told.format(share=percent(share)) if share is not None else None)
+    if len(shown) == len(lines):
+        st.markdown(answer_markdown(one.text, mark))
+        return
+    st.markdown(answer_markdown("\n".join([*shown, f"[…] [Source {one.n}]"]), mark))
+    with st.expander(_("Whole passage"), type="compact"):
+        st.markdown(answer_markdown(one.text, mark))
 
 
 def _beginning(lines: Sequence[str]) -> list[str]:
@@ -78,4 +90,4 @@ def _beginning(lines: Sequence[str]) -> list[str]:
             break
         kept.append(line)
     answering = [line for line in lines[len(kept) :] if _BOLD in line]
-    return [*kept, *(["[…]"] if len(kept) < len(lines) else []), *answering[:1]]
+    return [*kept, *(["[…]"] if answering else []), *answering[:1]]

@@ -84,8 +84,8 @@ class Quotation:
     """Characters [start, end) of a source's text, as they are quoted.
 
     `answer` is the part of them that a reader takes for the answer, None if it was not asked or found none. `lead` are
-    the opening words of an item of a long list, `rows` the rows of a table. `chance` is that it answers, None if no
-    reader read it.
+    the opening words of an item of a long list, `rows` the rows of a table, `asked` the words of the question. `chance`
+    is that it answers, None if no reader read it.
     """
 
     source: Source
@@ -94,6 +94,7 @@ class Quotation:
     answer: Span | None = None
     lead: Span | None = None
     rows: tuple[Span, ...] = ()
+    asked: frozenset[str] = frozenset()
     fit: Fit = "related"
     chance: float | None = None
 
@@ -106,7 +107,7 @@ class Quotation:
     def markdown(self) -> str:
         """The quotation as it is shown."""
         if self.rows:
-            return table_markdown(self.source.text, self.rows, self.answer)
+            return table_markdown(self.source.text, self.rows, self.answer, self.asked)
         return passage_markdown(self.source.text, (self.start, self.end), self.answer, self.lead)
 
 
@@ -416,7 +417,10 @@ def quote(
     numbers = in_order((quotation.source.n for quotation in chosen), evidence.sources)
     sources = renumbered(evidence.sources, numbers)
     by_number = {source.n: source for source in sources}
-    quotations = [replace(quotation, source=by_number[numbers[quotation.source.n]]) for quotation in chosen]
+    asked = frozenset(words(evidence.plan.question))
+    quotations = [
+        replace(quotation, source=by_number[numbers[quotation.source.n]], asked=asked) for quotation in chosen
+    ]
     shown = [_shown(quotation, language, evidence.as_of) for quotation in quotations]
     # Without a reader nobody knows which quotation answers.
     sure = shown[0].fit == "answers" or (shown[0].chance is None and evidence.ground == "enough")
@@ -442,6 +446,6 @@ def _shown(quotation: Quotation, language: str, as_of: str) -> ShownQuotation:
     told = f" ({', '.join(said)})" if said else ""
     # A table ends with its last row.
     mark = f"{told} [Source {quotation.source.n}]"
-    said = quotation.markdown
-    text = f"{said}\n{mark.strip()}" if quotation.rows else f"{in_quotes(said, language)}{mark}"
+    shown = quotation.markdown
+    text = f"{shown}\n{mark.strip()}" if quotation.rows else f"{in_quotes(shown, language)}{mark}"
     return ShownQuotation(text, quotation.source.n, quotation.fit, quotation.chance)

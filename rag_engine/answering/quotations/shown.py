@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from rag_engine.answering.citations import words
 from rag_engine.text.neutralise import one_line
 from rag_engine.text.sentences import Span, stripped
 
@@ -27,18 +28,29 @@ def passage_markdown(text: str, span: Span, answer: Span | None, lead: Span | No
     return "\n".join(said)
 
 
-def table_markdown(text: str, rows: Sequence[Span], answer: Span | None) -> str:
-    """Return rows of a table under the names of their columns, the words that answer in bold.
+def table_markdown(text: str, rows: Sequence[Span], answer: Span | None, asked: frozenset[str] = frozenset()) -> str:
+    """Return rows of a table under the names of their columns, the cell that answers in bold.
 
-    A row says "name: value; name: value", with the names of the line above its table.
+    A row says "name: value; name: value", with the names of the line above its table. Of one row whose answer is not in
+    one cell, that of the column is bold whose name says most of the words that are `asked` for.
     """
     names = _names_above(text, rows[0][0])
     parted = [list(_parts(" ".join(_lines(text, row, answer)), names)) for row in rows]
     columns = list(dict.fromkeys(name for parts in parted for name, _ in parts))
     head = [[_whole(name.strip()) for name in columns]]
     body = [[_whole(dict(parts).get(name, "")) for name in columns] for parts in parted]
+    if len(body) == 1 and not any(_BOLD in cell for cell in body[0]):
+        at = _asked_column(columns, asked)
+        body[0] = [f"{_BOLD}{cell}{_BOLD}" if place == at and cell else cell for place, cell in enumerate(body[0])]
     lines = [f"| {_CELLS.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in (*head, *body)]
     return "\n".join([lines[0], "|" + " --- |" * len(columns), *lines[1:]])
+
+
+def _asked_column(columns: Sequence[str], asked: frozenset[str]) -> int | None:
+    """Return the place of the one column whose name says most of what is asked for, None if several do."""
+    said = [len(words(name) & asked) for name in columns]
+    best = max(said)
+    return said.index(best) if best and said.count(best) == 1 else None
 
 
 def _whole(cell: str) -> str:
