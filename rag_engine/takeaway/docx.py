@@ -63,7 +63,8 @@ class _SectionMarks:
 
     def write(self, paragraph: Any, runs: tuple[exported_text.AnswerRun, ...], *, bold: bool = False) -> None:
         """Add runs to a paragraph; a mark without a citation stays as text."""
-        for run, following in zip(runs, (*runs[1:], None), strict=True):
+        # An empty cell has no runs.
+        for run, following in zip(runs, (*runs[1:], None), strict=False):
             footnote = self._cited(run)
             if footnote is not None:
                 self._footnotes.cite(paragraph, (self._number, run.n), footnote)
@@ -88,8 +89,7 @@ def _add_section(document: Any, section: exported_text.ExportedSection, marks: _
         elif line.runs:
             _add_runs(document.add_paragraph(style=_style_of(line)), line, marks)
     if section.table:
-        rows = (tuple(map(exported_text.in_one_line, row)) for row in section.table)
-        _add_table(document, tuple(tuple(map(exported_text.answer_runs, row)) for row in rows), marks)
+        _add_table(document, [_form_row(list(map(exported_text.in_one_line, row))) for row in section.table], marks)
     for quote in section.quotes:
         paragraph = document.add_paragraph(style="Quote")
         marks.write(
@@ -118,6 +118,11 @@ def _add_runs(paragraph: Any, line: exported_text.AnswerLine, marks: _SectionMar
         # As the answer numbers its items: Word would go on counting from the list before.
         paragraph.add_run(f"{line.number}.\t")
     marks.write(paragraph, line.runs)
+
+
+def _form_row(row: Sequence[str]) -> list[tuple[exported_text.AnswerRun, ...]]:
+    """Return a row of a form, whose last column cites."""
+    return [*((exported_text.AnswerRun(cell),) for cell in row[:-1]), exported_text.answer_runs(row[-1])]
 
 
 def _add_table(

@@ -10,6 +10,7 @@ import docx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
+from markdown_it import MarkdownIt
 
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Conversation, Turn
@@ -17,6 +18,7 @@ from rag_engine.messages import Message
 from rag_engine.notebook.notebook import Notebook, quote_entry
 from rag_engine.takeaway.docx import to_docx
 from rag_engine.takeaway.exported_text import ExportedText, export_answer, export_conversation, export_notebook
+from rag_engine.takeaway.formats import to_markdown
 from rag_engine.types.answer import Attribute, CitedRecord
 from tests.rag_engine.conversations.test_store import CITATION, REPLY
 from tests.rag_engine.takeaway.test_cited_sources import ARABIC
@@ -123,6 +125,22 @@ def test_a_form_is_a_table_whose_last_column_cites() -> None:
     [table] = docx.Document(io.BytesIO(content)).tables
     assert [[cell.text for cell in row.cells] for row in table.rows] == [["Term", "Source"], ["six years", " page 3"]]
     assert marks(content) == ["1"]
+
+
+def test_a_quoted_row_is_a_table_in_word_and_in_markdown() -> None:
+    text = "Found:\n\n|  | to air | to \\| water |\n| --- | --- | --- |\n| Mercury | **10** | 1\\* |\n[Source 1]"
+    asked = export_answer(turn(replace(REPLY, text=text, warnings=())))
+    [table] = docx.Document(io.BytesIO(written(asked))).tables
+    assert [[cell.text for cell in row.cells] for row in table.rows] == [
+        ["", "to air", "to | water"],
+        ["Mercury", "10", "1*"],
+    ]
+    assert [
+        run.text for row in table.rows[1:] for cell in row.cells for run in cell.paragraphs[0].runs if run.bold
+    ] == ["10"]
+    rendered = MarkdownIt("commonmark").enable("table").render(to_markdown(asked))
+    assert "<th>to | water</th>" in rendered
+    assert "<td><strong>10</strong></td>\n<td>1*</td>" in rendered
 
 
 def test_a_quote_of_a_notebook_is_quoted_with_its_note_and_its_tags() -> None:
