@@ -32,6 +32,7 @@ from rag_engine.config import DATA, read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.evaluation.cached_reader import cached
 from rag_engine.evaluation.gold import GoldQuestion, Quote, read_gold
+from rag_engine.protocols import PassageReader
 from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.text.folding import fold
@@ -60,12 +61,10 @@ _NOW = Quoting()
 # How quotations are chosen.
 WAYS = {
     "as it is": _NOW,
-    "likeness alone": replace(_NOW, reader=0.0),
-    "the reader counts .15 less": replace(_NOW, reader=_NOW.reader - 0.15),
-    "the reader counts .15 more": replace(_NOW, reader=_NOW.reader + 0.15),
-    "the reader alone": replace(_NOW, reader=1.0),
-    "shared words do not count": replace(_NOW, keywords=0.0),
-    "shared words count .5": replace(_NOW, keywords=0.5),
+    "no unit is read alone": replace(_NOW, read=(0, 0)),
+    "six and two are read": replace(_NOW, read=(6, 2)),
+    "twenty and six are read": replace(_NOW, read=(20, 6)),
+    "none of those that say most": replace(_NOW, read=(16, 0)),
     "one quotation": replace(_NOW, most=1),
     "three": replace(_NOW, most=3),
     "six": replace(_NOW, most=6),
@@ -151,10 +150,11 @@ def passages_row(name: str, found: Sequence[Found]) -> list[str]:
     return cells
 
 
-def quotations_row(name: str, quoting: Quoting, found: Sequence[Found]) -> list[str]:
+def quotations_row(name: str, quoting: Quoting, found: Sequence[Found], reader: PassageReader | None) -> list[str]:
     """Return how often the first quotation answers, and any, and how many there are of a question."""
+    reader = reader if any(quoting.read) else None
     chosen = [
-        choose(one.question.question, one.question.language, one.evidence.sources, quoting)
+        choose(one.question.question, one.question.language, one.evidence.sources, quoting, reader=reader)
         if one.evidence.ground != "none"
         else []
         for one in found
@@ -164,17 +164,18 @@ def quotations_row(name: str, quoting: Quoting, found: Sequence[Found]) -> list[
     return [name, f"{first} of {len(found)}", f"{any_of} of {len(found)}", f"{fmean(map(len, chosen)):.1f}"]
 
 
-def by_way(name: str, quoting: Quoting, found: Sequence[Found]) -> list[str]:
+def by_way(name: str, quoting: Quoting, found: Sequence[Found], reader: PassageReader | None) -> list[str]:
     """Return a row of a way of choosing, by the kind of question."""
-    rows = [quotations_row(name, quoting, group) for group in grouped(found).values()]
+    rows = [quotations_row(name, quoting, group, reader) for group in grouped(found).values()]
     return [name, *(f"{first.split()[0]}, {any_of}" for _, first, any_of, _ in rows)]
 
 
 def measure_fresh(engine: Engine) -> None:
     """Write how many fresh questions are answered, and for how many the passages hold the answer."""
     questions = read_gold(DATA / "eval" / "gold" / "fresh.jsonl", "all")
-    found = search(engine, retrievers_of(engine), questions, {})
-    row = quotations_row("as it is", _NOW, found)
+    retrievers = retrievers_of(engine)
+    found = search(engine, retrievers, questions, {})
+    row = quotations_row("as it is", _NOW, found, retrievers.reader())
     held = sum(any(answers(hit.text, one.question) for hit in one.evidence.hits) for one in found)
     write_table(
         "fresh_quotations",
@@ -203,6 +204,7 @@ def main() -> None:
             return
         retrievers = retrievers_of(engine)
         found = {name: search(engine, retrievers, questions, changes) for name, changes in RANKINGS.items()}
+        ways = [by_way(name, quoting, found["as it is"], retrievers.reader()) for name, quoting in WAYS.items()]
         engine.close()
     note = (
         f"`python -m benchmarks.answers.quotations`; {len(plain)} plain questions in seven languages over real "
@@ -220,7 +222,7 @@ def main() -> None:
         "quotations",
         "Quotations that answer, by how they are chosen",
         ["way", *(f"{group}: first, any" for group in GROUPS)],
-        [by_way(name, quoting, found["as it is"]) for name, quoting in WAYS.items()],
+        ways,
         [machine(), note],
     )
 
