@@ -48,6 +48,8 @@ class FollowUpPatterns:
     clause: re.Pattern[str]
     expletive: re.Pattern[str]
     definition: re.Pattern[str]
+    definite: re.Pattern[str]
+    request: re.Pattern[str]
     nominal: re.Pattern[str]
     drops_subject: bool
     determined: re.Pattern[str]
@@ -68,7 +70,7 @@ class PlacePhrase:
 
 
 @dataclass(frozen=True, slots=True)
-class Ellipsis:
+class Leaning:
     """A question without its subject, as `patterns` know it; "And in Spain?" asks of a `place`.
 
     It is `sure` unless the question may be complete as well.
@@ -86,7 +88,7 @@ def load_follow_up_patterns() -> Mapping[str, FollowUpPatterns]:
     return {language: _patterns(language, entry) for language, entry in table.items()}
 
 
-def find_ellipsis(question: str, language: str, gazetteer: Gazetteer) -> Ellipsis | None:
+def find_ellipsis(question: str, language: str, gazetteer: Gazetteer) -> Leaning | None:
     """Return how a question leans on the one before it, or None if it stands alone.
 
     It leans by one of these:
@@ -117,9 +119,9 @@ def find_ellipsis(question: str, language: str, gazetteer: Gazetteer) -> Ellipsi
         if found:
             return found
     # What ends in a full stop tells of a case, in which somebody may be "they".
-    if own and not question.rstrip().endswith("."):
+    if own and (not question.rstrip().endswith(".") or own.request.match(asked)):
         sure = _leans(asked, own, gazetteer, marked=question.rstrip().endswith("?"))
-        return None if sure is None else Ellipsis(own, sure=sure)
+        return None if sure is None else Leaning(own, sure=sure)
     return None
 
 
@@ -168,9 +170,9 @@ def without_ordinals(question: str, language: str) -> str:
     return patterns.ordinal.sub(" ", question) if patterns else question
 
 
-def _by_opening(asked: str, question: str, patterns: FollowUpPatterns, gazetteer: Gazetteer) -> Ellipsis | None:
+def _by_opening(asked: str, question: str, patterns: FollowUpPatterns, gazetteer: Gazetteer) -> Leaning | None:
     if patterns.bare.fullmatch(asked):
-        return Ellipsis(patterns)
+        return Leaning(patterns)
     about = patterns.about.match(asked)
     opened = about or patterns.opened.match(asked)
     rest = asked[opened.end() :].strip() if opened else asked
@@ -178,9 +180,9 @@ def _by_opening(asked: str, question: str, patterns: FollowUpPatterns, gazetteer
         return None
     place = read_place(rest, patterns, gazetteer)
     if place and (opened or place.preposition or question.rstrip().endswith("?")):
-        return Ellipsis(patterns, place)
+        return Leaning(patterns, place)
     if _YEAR.fullmatch(rest) and (opened or question.rstrip().endswith("?")):
-        return Ellipsis(patterns)
+        return Leaning(patterns)
     if not opened:
         return None
     announced = about or patterns.complement.match(rest)
@@ -188,7 +190,7 @@ def _by_opening(asked: str, question: str, patterns: FollowUpPatterns, gazetteer
         return None
     # An article at most: more function words make a sentence.
     spare = _COMPLEMENT_WORDS if announced else 1
-    return Ellipsis(patterns) if _is_complement(rest, patterns, gazetteer, spare) else None
+    return Leaning(patterns) if _is_complement(rest, patterns, gazetteer, spare) else None
 
 
 def _is_complement(rest: str, patterns: FollowUpPatterns, gazetteer: Gazetteer, spare: int) -> bool:
@@ -203,12 +205,14 @@ def _leans(asked: str, patterns: FollowUpPatterns, gazetteer: Gazetteer, *, mark
     """Return whether a question surely leans on the one before it (True), may (False), or does not (None)."""
     opened = patterns.opened.match(asked)
     rest = asked[opened.end() :] if opened else asked
+    request = patterns.request.match(rest)
+    rest = rest[request.end() :] if request else rest
     named = any(True for _ in place_mentions(rest, gazetteer, patterns.language))
     if not named and patterns.subjectless.fullmatch(rest):
         return True
     if _SENTENCE_END.search(rest):
         return None
-    asks = marked or patterns.asking.search(rest) is not None
+    asks = marked or request is not None or patterns.asking.search(rest) is not None
     bound = _words_of_antecedent(rest, patterns, asks=asks)
     if bound < _LEAST_ANTECEDENT:
         return bound == 0
@@ -255,11 +259,10 @@ def _too_short(rest: str, patterns: FollowUpPatterns, *, opened: bool) -> bool |
     determined = patterns.determiner.search(rest)
     if len(words) > 1:
         nouns = content_words(rest[determined.end() :], patterns.language) if determined else []
+        known = patterns.definite.search(rest) is not None
         closed = len(words) == 2 and nouns[-2:] == words and fold(_WORD.findall(rest)[-1]) == words[1]
-        return False if len(words) == 2 and (opened or closed) else None
-    if len(behind) == 1 or (patterns.drops_subject and not patterns.nominal.search(rest)):
-        return True
-    return False
+        return False if len(words) == 2 and (opened or closed or known) else None
+    return len(behind) == 1 or (patterns.drops_subject and patterns.nominal.search(rest) is None)
 
 
 def _patterns(language: str, entry: Mapping[str, object]) -> FollowUpPatterns:
@@ -289,6 +292,8 @@ def _patterns(language: str, entry: Mapping[str, object]) -> FollowUpPatterns:
         clause=compiled(written("clauses")),
         expletive=compiled(written("expletives")),
         definition=compiled(written("definitions")),
+        definite=compiled(written("definite")),
+        request=compiled(rf"(?:{written('requests')})(?!\w)"),
         nominal=compiled(written("nominal")),
         drops_subject=entry.get("drops_subject") is True,
         # German "der" may be either: in front of a name alone it is an article.

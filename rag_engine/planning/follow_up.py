@@ -14,6 +14,7 @@ from rag_engine.geography import Gazetteer, find_places, load_gazetteer, place_m
 from rag_engine.messages import Message
 from rag_engine.planning.ellipsis import (
     MARKS,
+    Leaning,
     FollowUpPatterns,
     PlacePhrase,
     content_words,
@@ -42,19 +43,30 @@ _ADJECTIVE_AFTER_NOUN = ("it", "fr", "es", "pt")
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A question as it was asked before, and the titles of the documents that its answer cites."""
+    """A question as it was asked before, and the titles of the documents that its answer cites.
+
+    `chance` is the best chance of a passage to answer it, None if it is not known.
+    """
 
     question: str
     titles: tuple[str, ...] = ()
+    chance: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """The full form of a question that leans on another; `by` is "rules" or the model's name."""
+    """The full form of a question that leans on another; `by` is "rules" or the model's name.
+
+    Unless it is `sure`, the question may be complete as well; `before` is then the chance of the one before it. `asked`
+    says whether the full form is asked, and not the question as it is written.
+    """
 
     question: str
     by: str
     warnings: tuple[Message, ...] = ()
+    sure: bool = True
+    before: float | None = None
+    asked: bool = True
 
 
 def rewrite(
@@ -66,11 +78,16 @@ def rewrite(
     needs nothing. A model's wording is used if it adds no word from outside the conversation and drops none of the
     question's.
     """
-    by_rules = stand_alone([exchange.question for exchange in before], question, language, load_gazetteer())
-    if by_rules is None or len(by_rules) > config.question_characters:
+    gazetteer = load_gazetteer()
+    ellipsis = find_ellipsis(question, language, gazetteer)
+    leant_on = next((one for one in reversed(before) if _can_be_leant_on(one.question, language, gazetteer)), None)
+    if ellipsis is None or leant_on is None:
         return None
-    ruled = FollowUp(by_rules, "rules")
-    if generator is None:
+    by_rules = _completed(leant_on.question, question, ellipsis, gazetteer)
+    if len(by_rules) > config.question_characters:
+        return None
+    ruled = FollowUp(by_rules, "rules", sure=ellipsis.sure, before=leant_on.chance)
+    if generator is None or not ellipsis.sure:
         return ruled
     shown = before[-_SHOWN:]
     try:
@@ -140,12 +157,19 @@ def stand_alone(previous: Sequence[str], question: str, language: str, gazetteer
     'What is the coastal plan of Spain?'
     """
     ellipsis = find_ellipsis(question, language, gazetteer)
-    if ellipsis is None:
-        return None
-    kept = (unicodedata.normalize("NFC", " ".join(one.split())) for one in reversed(previous))
-    before = next((one for one in kept if one and find_ellipsis(one, language, gazetteer) is None), "")
-    if not before:
-        return None
+    before = next((one for one in reversed(previous) if _can_be_leant_on(one, language, gazetteer)), "")
+    return _completed(before, question, ellipsis, gazetteer) if ellipsis and before else None
+
+
+def _can_be_leant_on(question: str, language: str, gazetteer: Gazetteer) -> bool:
+    """Return whether a question has words, and does not surely lean on another itself."""
+    ellipsis = find_ellipsis(question, language, gazetteer)
+    return bool(question.strip()) and not (ellipsis and ellipsis.sure)
+
+
+def _completed(before: str, question: str, ellipsis: Leaning, gazetteer: Gazetteer) -> str:
+    """Return the full form of a question that leans on the one before it."""
+    before = unicodedata.normalize("NFC", " ".join(before.split()))
     # Both places would be searched for if the question before were put in front.
     moved = asked_of(before, ellipsis.place, ellipsis.patterns, gazetteer) if ellipsis.place else ""
     return moved or _in_front(before, question)
