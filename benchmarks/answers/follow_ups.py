@@ -84,7 +84,7 @@ def real_questions() -> list[str]:
     """Return the questions of the other sets of data/eval, none of which leans on another."""
     found: list[str] = []
     for path in sorted(QUESTIONS.parent.rglob("*.tsv")):
-        if path != QUESTIONS:
+        if path.name not in ("follow_ups.tsv", "two_readings.tsv"):
             with path.open(encoding="utf-8", newline="") as file:
                 found += [one["question"] for one in csv.DictReader(file, delimiter="\t") if one.get("question")]
     for path in sorted(QUESTIONS.parent.rglob("*.jsonl")):

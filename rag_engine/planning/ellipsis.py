@@ -253,7 +253,7 @@ def _too_short(rest: str, patterns: FollowUpPatterns, *, opened: bool) -> bool |
     without = patterns.measure.sub(" ", patterns.asking.sub(" ", patterns.determiner.sub(" ", rest)))
     words = content_words(without, patterns.language)
     if not words:
-        return True if asking else None
+        return asking is not None
     # A verb or a noun directly behind the word of asking: "who pays?", "which exceptions?"
     behind = _WORD.findall(rest[asking.end() :]) if asking else []
     determined = patterns.determiner.search(rest)
