@@ -351,7 +351,7 @@ class Engine:
         if follow_up is None:
             yield from self.ask(question, wanted, retrieval)
             return
-        found = self.search(follow_up.question, wanted, retrieval)
+        found = self.search(follow_up.searched, wanted, retrieval)
         if not follow_up.sure:
             alone = self.search(question, wanted, retrieval)
             follow_up = replace(follow_up, asked=is_follow_up(alone, found, follow_up.before))

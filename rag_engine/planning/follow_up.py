@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rag_engine import prompts
 from rag_engine.config import Config
@@ -23,6 +24,8 @@ from rag_engine.planning.ellipsis import (
     without_ordinals,
 )
 from rag_engine.protocols import Generator
+from rag_engine.text.folding import fold
+from rag_engine.text.stop_words import stopwords
 
 # Questions before the last one that a language model is shown.
 _SHOWN = 3
@@ -57,13 +60,15 @@ class Exchange:
 class FollowUp:
     """The full form of a question that leans on another; `by` is "rules" or the model's name.
 
-    Unless it is `sure`, the question may be complete as well; `before` is then the chance of the one before it. `asked`
-    says whether the full form is asked, and not the question as it is written.
+    `searched` is what is searched for in its place, so that the one before is not answered again. Unless it is `sure`,
+    the question may be complete as well; `before` is then the chance of the one before it. `asked` says whether the
+    full form is asked, and not the question as it is written.
     """
 
     question: str
     by: str
     warnings: tuple[Message, ...] = ()
+    searched: str = ""
     sure: bool = True
     before: float | None = None
     asked: bool = True
@@ -86,7 +91,9 @@ def rewrite(
     by_rules = _completed(leant_on.question, question, ellipsis, gazetteer)
     if len(by_rules) > config.question_characters:
         return None
-    ruled = FollowUp(by_rules, "rules", sure=ellipsis.sure, before=leant_on.chance)
+    in_front = by_rules.endswith(question.strip())
+    searched = _behind_subject(by_rules, question, ellipsis.patterns) if in_front else by_rules
+    ruled = FollowUp(by_rules, "rules", searched=searched, sure=ellipsis.sure, before=leant_on.chance)
     if generator is None or not ellipsis.sure:
         return ruled
     shown = before[-_SHOWN:]
@@ -100,11 +107,10 @@ def rewrite(
         worded = _checked(reply.get("question"), question, shown, language)
         if kept := _other_places(worded, question, by_rules, language):
             raise BackendError("the model still asks of {kept}.", kept=", ".join(kept))
-        return FollowUp(worded, generator.name)
+        return FollowUp(worded, generator.name, searched=worded)
     except BackendError as error:
-        return FollowUp(
-            by_rules, "rules", (Message("The follow-up question was rewritten by rules: {error}", error=error),)
-        )
+        warning = Message("The follow-up question was rewritten by rules: {error}", error=error)
+        return replace(ruled, warnings=(warning,))
 
 
 def _checked(reply: object, question: str, before: Sequence[Exchange], language: str) -> str:
@@ -177,11 +183,29 @@ def _completed(before: str, question: str, ellipsis: Leaning, gazetteer: Gazette
 
 def _in_front(before: str, question: str) -> str:
     """Return the question behind the first and the last sentence of the question before it."""
-    parted = re.split(r"(?<=[?!.…])\s+(?=[^\W\d_]|[¿¡])", before.strip())
-    sentences = [one for one in parted if one.strip(MARKS)]
+    sentences = _sentences(before)
     kept = [sentences[0], *sentences[1:][-1:]] if sentences else [before]
     opening = " ".join(kept)
     return f"{opening}{'' if opening[-1] in '?!.…' else '.'} {question.strip()}"
+
+
+def _sentences(text: str) -> list[str]:
+    parted = re.split(r"(?<=[?!.…])\s+(?=[^\W\d_]|[¿¡])", text.strip())
+    return [one for one in parted if one.strip(MARKS)]
+
+
+def _behind_subject(full: str, question: str, patterns: FollowUpPatterns) -> str:
+    """Return a question behind what the questions before it are about: "local flood plan: who pays for it?"
+
+    What is left out are their words of asking, and function words behind these.
+    """
+    ordinary, subjects = stopwords(patterns.language), []
+    for sentence in _sentences(full.strip().removesuffix(question.strip())):
+        words = patterns.asking.sub(" ", sentence.strip(MARKS)).split()
+        kept = itertools.dropwhile(lambda word: fold(word) in ordinary, words)
+        subjects.append(" ".join(kept))
+    asked = patterns.opened.sub("", question.strip())
+    return f"{', '.join(filter(None, subjects))}: {asked}"
 
 
 @dataclass(frozen=True, slots=True)
