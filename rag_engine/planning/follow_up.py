@@ -15,8 +15,8 @@ from rag_engine.geography import Gazetteer, find_places, load_gazetteer, place_m
 from rag_engine.messages import Message
 from rag_engine.planning.ellipsis import (
     MARKS,
-    Leaning,
     FollowUpPatterns,
+    Leaning,
     PlacePhrase,
     content_words,
     find_ellipsis,
@@ -195,9 +195,9 @@ def _sentences(text: str) -> list[str]:
 
 
 def _behind_subject(full: str, question: str, patterns: FollowUpPatterns) -> str:
-    """Return a question behind what the questions before it are about: "local flood plan: who pays for it?"
+    """Return a question behind the subjects of those before it, as in "local flood plan: who pays for it?".
 
-    What is left out are their words of asking, and function words behind these.
+    Of those before it the word of asking is left out, with the function words behind it.
     """
     ordinary, subjects = stopwords(patterns.language), []
     for sentence in _sentences(full.strip().removesuffix(question.strip())):
