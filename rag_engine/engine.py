@@ -47,6 +47,7 @@ from rag_engine.messages import Message
 from rag_engine.models import Models, open_judge
 from rag_engine.planning.follow_up import Exchange, FollowUp, rewrite
 from rag_engine.planning.plan import plan_question
+from rag_engine.planning.two_readings import is_follow_up
 from rag_engine.protocols import (
     Embedder,
     Generator,
@@ -214,7 +215,18 @@ class Engine:
         If a question has several parts and the first search leaves one uncovered, the steps of the controller come
         before the evidence. `prompted` gets the generator's prompt.
         """
-        evidence = yield from self.gather(self.search(question, wanted, retrieval), wanted, retrieval)
+        yield from self._answer(self.search(question, wanted, retrieval), wanted, retrieval, prompted=prompted)
+
+    def _answer(
+        self,
+        found: Evidence,
+        wanted: Filter | None,
+        retrieval: RetrievalConfig | None,
+        *,
+        prompted: Callable[[Prompt], None] = lambda _: None,
+    ) -> Iterator[ControllerStep | Evidence | str | Answer]:
+        """Yield what `ask` yields for a question that was searched for."""
+        evidence = yield from self.gather(found, wanted, retrieval)
         yield evidence
         generator, _ = self.models.language_model()
         yield from self.answer_from(evidence, generator, prompted=prompted)
@@ -339,11 +351,21 @@ class Engine:
         wanted: Filter | None = None,
         retrieval: RetrievalConfig | None = None,
     ) -> Iterator[FollowUp | ControllerStep | Evidence | str | Answer]:
-        """Yield the rewritten question if it leans on the ones `before` it, then everything `ask` yields."""
+        """Yield the rewritten question if it leans on the ones `before` it, then everything `ask` yields.
+
+        If it is not sure to, both readings are searched for, and the one that answers better is asked.
+        """
         follow_up = self.follow_up(question, before)
-        if follow_up is not None:
-            yield follow_up
-        yield from self.ask(follow_up.question if follow_up else question, wanted, retrieval)
+        if follow_up is None:
+            yield from self.ask(question, wanted, retrieval)
+            return
+        found = self.search(follow_up.searched, wanted, retrieval)
+        if not follow_up.sure:
+            alone = self.search(question, wanted, retrieval)
+            follow_up = replace(follow_up, asked=is_follow_up(alone, found, follow_up.before))
+            found = found if follow_up.asked else alone
+        yield follow_up
+        yield from self._answer(found, wanted, retrieval)
 
     def follow_up(self, question: str, before: Sequence[Exchange]) -> FollowUp | None:
         """Return the full form of a question that leans on the ones `before` it, else None."""

@@ -142,6 +142,13 @@ def _as_written(session: ChatSession, _: str) -> None:
     ask(session, turns[-1].question, as_written=True)
 
 
+def _in_full(session: ChatSession, _: str) -> None:
+    turns = session.conversation.turns
+    if not turns or not turns[-1].in_full:
+        raise InputError("The latest question has no other form.", help="Ask another one.")
+    ask(session, turns[-1].in_full, as_written=True)
+
+
 def _clear(session: ChatSession, _: str) -> None:
     session.conversation = Conversation(new_id(), ())
     out.print("New conversation. The one before is kept on the Ask page.")
@@ -195,6 +202,7 @@ COMMANDS: Mapping[str, ChatCommand] = {
     "/sources": ChatCommand("", "List the sources of the latest answer.", _sources),
     "/open": ChatCommand("N", "Show the page of source N.", _open),
     "/as-written": ChatCommand("", "Ask the latest follow-up question as it is written.", _as_written),
+    "/in-full": ChatCommand("", "Ask the latest question as a follow-up of the one before.", _in_full),
     "/history": ChatCommand("", "List the questions of this conversation.", _history),
     "/export": ChatCommand("FILE", "Write the conversation as .docx or .md, or its sources as .bib or .ris.", _export),
     "/clear": ChatCommand("", "Begin a new conversation.", _clear),

@@ -348,22 +348,27 @@ def _draw_exchange(
 
 
 def _draw_asking(turn: Turn, key: str, *, latest: bool) -> None:
-    """Draw a question's settings and rewriting, with the button to ask the latest as written."""
+    """Draw a question's settings and rewriting, with the button to ask the latest in its other form."""
     if turn.settings:
         draw_settings(turn.settings, turn.asked)
     if turn.rewritten:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(running.asked_as(turn.rewritten), width="content")
-            if latest:
-                st.button(
-                    _("Ask as written"),
-                    icon=":material/undo:",
-                    type="tertiary",
-                    key=f"{key} as written",
-                    on_click=choose,
-                    args=(turn.question, turn.settings),
-                    kwargs={"as_written": True},
-                )
+        said, other, label, name = running.asked_as(turn.rewritten), turn.question, _("Ask as written"), "as written"
+    elif turn.in_full:
+        said, other, label, name = running.may_mean(turn.in_full), turn.in_full, _("Ask as a follow-up"), "in full"
+    else:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(said, width="content")
+        if latest:
+            st.button(
+                label,
+                icon=":material/undo:",
+                type="tertiary",
+                key=f"{key} {name}",
+                on_click=choose,
+                args=(other, turn.settings),
+                kwargs={"as_written": True},
+            )
 
 
 def _draw_asking_again(turn: Turn, key: str, now: Asking) -> None:

@@ -86,6 +86,16 @@ def asked_as(rewritten: str) -> str:
     return _(":material/subdirectory_arrow_right: Asked as: {question}").format(question=escape(rewritten))
 
 
+def may_mean(in_full: str) -> str:
+    """Return the markdown of what a question asked as it is written may mean as a follow-up.
+
+    >>> may_mean("Who pays for the dikes")
+    ':material/subdirectory_arrow_right: Asked as written. It may also mean: Who pays for the dikes'
+    """
+    said = _(":material/subdirectory_arrow_right: Asked as written. It may also mean: {question}")
+    return said.format(question=escape(in_full))
+
+
 def _stage(progress: AnswerProgress) -> str:
     if progress.stopping:
         return _("Stopping …")

@@ -142,7 +142,7 @@ class _AnswerJob:
     def note(self, part: AnswerPart) -> None:
         match part:
             case FollowUp():
-                self._noted = replace(self._noted, rewritten=part.question)
+                self._noted = replace(self._noted, rewritten=part.question if part.asked else "")
             case ControllerStep():
                 self._noted = replace(self._noted, steps=(*self._noted.steps, part))
             case Evidence():

@@ -46,7 +46,10 @@ def record_reply(
             match part:
                 case FollowUp():
                     warnings = part.warnings
-                    begun = replace(begun, turns=(*begun.turns[:-1], replace(begun.turns[-1], rewritten=part.question)))
+                    asked = begun.turns[-1]
+                    full = part.question
+                    asked = replace(asked, rewritten=full) if part.asked else replace(asked, in_full=full)
+                    begun = replace(begun, turns=(*begun.turns[:-1], asked))
                 case ControllerStep():
                     steps = (*steps, part)
                 case Evidence():

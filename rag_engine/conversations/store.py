@@ -21,6 +21,7 @@ from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.filters import Filter
 from rag_engine.messages import Message
 from rag_engine.planning.follow_up import Exchange
+from rag_engine.planning.two_readings import best_chance
 from rag_engine.storage.records import writing
 from rag_engine.text.excerpt import shortened
 from rag_engine.text.folding import fold
@@ -63,7 +64,8 @@ class Turn:
     """A question and its reply.
 
     `reply` is None while the question is being answered, and stays None if the server ended meanwhile. `rewritten` is
-    the question that was asked in the place of a follow-up question, or "".
+    the question that was asked in the place of a follow-up question, or "". `in_full` is the full form of a question
+    that may be a follow-up and was asked as it is written, or "".
     """
 
     question: str
@@ -72,6 +74,7 @@ class Turn:
     rewritten: str = ""
     settings: QuestionSettings | None = None
     rating: TurnRating | None = None
+    in_full: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,13 +217,15 @@ def end_turn(workspace: Path, begun: Conversation, reply: Reply) -> Conversation
 
 
 def exchanges(conversation: Conversation) -> tuple[Exchange, ...]:
-    """Return the earlier exchanges of a follow-up question: each question with the titles it cited.
+    """Return the earlier exchanges of a follow-up question: each question with the titles it cited and its best chance.
 
     A question that was rewritten comes in its rewritten form.
     """
     return tuple(
         Exchange(
-            turn.rewritten or turn.question, tuple(dict.fromkeys(citation.title for citation in turn.reply.citations))
+            turn.rewritten or turn.question,
+            tuple(dict.fromkeys(citation.title for citation in turn.reply.citations)),
+            best_chance(source.scores for source in turn.reply.sources if source.scores),
         )
         for turn in conversation.turns
         if turn.reply is not None

@@ -21,7 +21,12 @@ _NEVER = "(?!)"
 _LONGEST = 160
 _COMPLEMENT_WORDS = 6
 _COMPLEMENT_CONTENT = 3
+# With so many words of content before it, a pronoun stands for one of them.
+_LEAST_ANTECEDENT = 2
 _YEAR = re.compile(r"(?:\w{1,5}\s+)?(?:18|19|20)\d\d(?:['’]\w+)?")
+_SENTENCE_END = re.compile(r"[.?!]\s")
+# A word with a capital within a sentence; German writes every noun so.
+_NAME = re.compile(r"\w\W+\w*[A-ZÀ-Ý]")
 _JOINED_PLACES = re.compile(r"\W*(?:(?:and|or|e|ed|o|et|ou|und|oder|y|u|ve|veya)\s+)?", re.IGNORECASE)
 _TURKISH_SUFFIX = re.compile(r"['’]\w+")
 
@@ -35,9 +40,18 @@ class FollowUpPatterns:
     about: re.Pattern[str]
     bare: re.Pattern[str]
     asking: re.Pattern[str]
+    determiner: re.Pattern[str]
+    measure: re.Pattern[str]
     subjectless: re.Pattern[str]
     anaphor: re.Pattern[str]
+    possessive: re.Pattern[str]
+    clause: re.Pattern[str]
     expletive: re.Pattern[str]
+    definition: re.Pattern[str]
+    definite: re.Pattern[str]
+    request: re.Pattern[str]
+    nominal: re.Pattern[str]
+    drops_subject: bool
     determined: re.Pattern[str]
     placed: re.Pattern[str]
     complement: re.Pattern[str]
@@ -56,11 +70,15 @@ class PlacePhrase:
 
 
 @dataclass(frozen=True, slots=True)
-class Ellipsis:
-    """A question without its subject, as `patterns` know it; "And in Spain?" asks of a `place`."""
+class Leaning:
+    """A question without its subject, as `patterns` know it; "And in Spain?" asks of a `place`.
+
+    It is `sure` unless the question may be complete as well.
+    """
 
     patterns: FollowUpPatterns
     place: PlacePhrase | None = None
+    sure: bool = True
 
 
 @cache
@@ -70,7 +88,7 @@ def load_follow_up_patterns() -> Mapping[str, FollowUpPatterns]:
     return {language: _patterns(language, entry) for language, entry in table.items()}
 
 
-def find_ellipsis(question: str, language: str, gazetteer: Gazetteer) -> Ellipsis | None:
+def find_ellipsis(question: str, language: str, gazetteer: Gazetteer) -> Leaning | None:
     """Return how a question leans on the one before it, or None if it stands alone.
 
     It leans by one of these:
@@ -78,8 +96,9 @@ def find_ellipsis(question: str, language: str, gazetteer: Gazetteer) -> Ellipsi
     - a word of asking alone ("why?")
     - a place, a year, another complement or a subject alone ("and in Spain?")
     - a word that stands for something named before ("is it binding?")
+    - too few words to name what is asked of ("how much does it cost?", "are there exceptions?")
 
-    Openings of a follow-up are searched in every language, since people mix them; pronouns only in the question's own.
+    Openings of a follow-up are searched in every language, since people mix them; all else only in the question's own.
 
     >>> from rag_engine.geography import load_gazetteer
     >>> find_ellipsis("How high is the sea wall?", "en", load_gazetteer()) is None
@@ -93,13 +112,16 @@ def find_ellipsis(question: str, language: str, gazetteer: Gazetteer) -> Ellipsi
     own = tables.get(language)
     # "O que é" asks in Portuguese; read as Spanish it would begin with "or".
     alone = own is not None and own.asking.search(asked) is not None
+    # "O" is "or" in Italian, and an article in Portuguese.
+    alone = alone or fold(asked.split()[0]) in stopwords(language)
     for patterns in (*filter(None, [own]), *(table for table in tables.values() if table is not own and not alone)):
         found = _by_opening(asked, question, patterns, gazetteer)
         if found:
             return found
     # What ends in a full stop tells of a case, in which somebody may be "they".
-    if own and not question.rstrip().endswith(".") and _stands_for_another(asked, own, gazetteer):
-        return Ellipsis(own)
+    if own and (not question.rstrip().endswith(".") or own.request.match(asked)):
+        sure = _leans(asked, own, gazetteer, marked=question.rstrip().endswith("?"))
+        return None if sure is None else Leaning(own, sure=sure)
     return None
 
 
@@ -148,9 +170,9 @@ def without_ordinals(question: str, language: str) -> str:
     return patterns.ordinal.sub(" ", question) if patterns else question
 
 
-def _by_opening(asked: str, question: str, patterns: FollowUpPatterns, gazetteer: Gazetteer) -> Ellipsis | None:
+def _by_opening(asked: str, question: str, patterns: FollowUpPatterns, gazetteer: Gazetteer) -> Leaning | None:
     if patterns.bare.fullmatch(asked):
-        return Ellipsis(patterns)
+        return Leaning(patterns)
     about = patterns.about.match(asked)
     opened = about or patterns.opened.match(asked)
     rest = asked[opened.end() :].strip() if opened else asked
@@ -158,9 +180,9 @@ def _by_opening(asked: str, question: str, patterns: FollowUpPatterns, gazetteer
         return None
     place = read_place(rest, patterns, gazetteer)
     if place and (opened or place.preposition or question.rstrip().endswith("?")):
-        return Ellipsis(patterns, place)
+        return Leaning(patterns, place)
     if _YEAR.fullmatch(rest) and (opened or question.rstrip().endswith("?")):
-        return Ellipsis(patterns)
+        return Leaning(patterns)
     if not opened:
         return None
     announced = about or patterns.complement.match(rest)
@@ -168,7 +190,7 @@ def _by_opening(asked: str, question: str, patterns: FollowUpPatterns, gazetteer
         return None
     # An article at most: more function words make a sentence.
     spare = _COMPLEMENT_WORDS if announced else 1
-    return Ellipsis(patterns) if _is_complement(rest, patterns, gazetteer, spare) else None
+    return Leaning(patterns) if _is_complement(rest, patterns, gazetteer, spare) else None
 
 
 def _is_complement(rest: str, patterns: FollowUpPatterns, gazetteer: Gazetteer, spare: int) -> bool:
@@ -179,17 +201,68 @@ def _is_complement(rest: str, patterns: FollowUpPatterns, gazetteer: Gazetteer, 
     return not any(True for _ in place_mentions(rest, gazetteer, patterns.language))
 
 
-def _stands_for_another(asked: str, patterns: FollowUpPatterns, gazetteer: Gazetteer) -> bool:
-    """Return whether the subject or topic of a question was named before it.
+def _leans(asked: str, patterns: FollowUpPatterns, gazetteer: Gazetteer, *, marked: bool) -> bool | None:
+    """Return whether a question surely leans on the one before it (True), may (False), or does not (None)."""
+    opened = patterns.opened.match(asked)
+    rest = asked[opened.end() :] if opened else asked
+    request = patterns.request.match(rest)
+    rest = rest[request.end() :] if request else rest
+    named = any(True for _ in place_mentions(rest, gazetteer, patterns.language))
+    if not named and patterns.subjectless.fullmatch(rest):
+        return True
+    if _SENTENCE_END.search(rest):
+        return None
+    asks = marked or request is not None or patterns.asking.search(rest) is not None
+    bound = _words_of_antecedent(rest, patterns, asks=asks)
+    if bound < _LEAST_ANTECEDENT:
+        return bound == 0
+    # A short question's language may be mistaken.
+    defined = any(table.definition.search(asked) for table in load_follow_up_patterns().values())
+    if named or defined or not asks or (patterns.language != "de" and _NAME.search(rest)):
+        return None
+    return _too_short(rest, patterns, opened=opened is not None)
 
-    A pronoun that a word of content comes before stands for that word; "it" in "it is true that" stands for nothing.
+
+def _words_of_antecedent(rest: str, patterns: FollowUpPatterns, *, asks: bool) -> int:
+    """Return how many words of content may name what an anaphor stands for, at most _LEAST_ANTECEDENT.
+
+    A pronoun of a question and what it stands for are in two clauses; a possessive may stand for a word of its own
+    clause. "It" in "it is true that" stands for nothing.
     """
-    if patterns.subjectless.fullmatch(asked):
-        return not any(True for _ in place_mentions(asked, gazetteer, patterns.language))
-    if patterns.expletive.search(asked):
-        return False
-    anaphor = patterns.anaphor.search(asked)
-    return anaphor is not None and not content_words(asked[: anaphor.start()], patterns.language)
+    empty = [match.span() for match in patterns.expletive.finditer(rest)]
+    fewest = _LEAST_ANTECEDENT
+    for pattern in (patterns.anaphor, patterns.possessive):
+        for match in pattern.finditer(rest):
+            if any(start < match.end() and match.start() < end for start, end in empty):
+                continue
+            before = rest[: match.start()]
+            if pattern is patterns.anaphor and asks:
+                clauses = [one.start() for one in patterns.clause.finditer(rest) if one.end() <= match.start()]
+                before = rest[: max(clauses, default=0)]
+            count = len(content_words(before, patterns.language))
+            # "How many members does its board have?" asks of members, and stands for something else.
+            if pattern is patterns.possessive and count and not patterns.determiner.match(rest):
+                continue
+            fewest = min(fewest, count)
+    return fewest
+
+
+def _too_short(rest: str, patterns: FollowUpPatterns, *, opened: bool) -> bool | None:
+    """Return whether a question's words surely name too little to be complete (True), may (False), or do not (None)."""
+    asking = patterns.asking.search(rest)
+    without = patterns.measure.sub(" ", patterns.asking.sub(" ", patterns.determiner.sub(" ", rest)))
+    words = content_words(without, patterns.language)
+    if not words:
+        return asking is not None
+    # A verb or a noun directly behind the word of asking: "who pays?", "which exceptions?"
+    behind = _WORD.findall(rest[asking.end() :]) if asking else []
+    determined = patterns.determiner.search(rest)
+    if len(words) > 1:
+        nouns = content_words(rest[determined.end() :], patterns.language) if determined else []
+        known = patterns.definite.search(rest) is not None
+        closed = len(words) == 2 and nouns[-2:] == words and fold(_WORD.findall(rest)[-1]) == words[1]
+        return False if len(words) == 2 and (opened or closed or known) else None
+    return len(behind) == 1 or (patterns.drops_subject and patterns.nominal.search(rest) is None)
 
 
 def _patterns(language: str, entry: Mapping[str, object]) -> FollowUpPatterns:
@@ -211,9 +284,18 @@ def _patterns(language: str, entry: Mapping[str, object]) -> FollowUpPatterns:
         about=compiled(rf"(?:{opener})?(?:{written('about')})\s*"),
         bare=compiled(written("bare")),
         asking=compiled(rf"(?<!\w)(?:{written('interrogatives')})(?!\w)"),
+        determiner=compiled(rf"(?<!\w)(?:{written('determiners')})(?!\w)"),
+        measure=compiled(rf"(?<!\w)(?:{written('measures')})(?!\w)"),
         subjectless=compiled(written("subjectless")),
-        anaphor=compiled(rf"(?<![\w'’-]){written('anaphors')}(?!\w)"),
+        anaphor=compiled(rf"(?<![\w'’-])(?:{written('anaphors')})(?!\w)"),
+        possessive=compiled(rf"(?<![\w'’-])(?:{written('possessives')})(?!\w)"),
+        clause=compiled(written("clauses")),
         expletive=compiled(written("expletives")),
+        definition=compiled(written("definitions")),
+        definite=compiled(written("definite")),
+        request=compiled(rf"(?:{written('requests')})(?!\w)"),
+        nominal=compiled(written("nominal")),
+        drops_subject=entry.get("drops_subject") is True,
         # German "der" may be either: in front of a name alone it is an article.
         determined=compiled(
             rf"(?:(?P<preposition>{place}|(?!(?:{written('article')})(?!\w))(?:{possessive})){after})?"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rag_engine import prompts
 from rag_engine.config import Config
@@ -15,6 +16,7 @@ from rag_engine.messages import Message
 from rag_engine.planning.ellipsis import (
     MARKS,
     FollowUpPatterns,
+    Leaning,
     PlacePhrase,
     content_words,
     find_ellipsis,
@@ -22,6 +24,8 @@ from rag_engine.planning.ellipsis import (
     without_ordinals,
 )
 from rag_engine.protocols import Generator
+from rag_engine.text.folding import fold
+from rag_engine.text.stop_words import stopwords
 
 # Questions before the last one that a language model is shown.
 _SHOWN = 3
@@ -42,19 +46,32 @@ _ADJECTIVE_AFTER_NOUN = ("it", "fr", "es", "pt")
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A question as it was asked before, and the titles of the documents that its answer cites."""
+    """A question as it was asked before, and the titles of the documents that its answer cites.
+
+    `chance` is the best chance of a passage to answer it, None if it is not known.
+    """
 
     question: str
     titles: tuple[str, ...] = ()
+    chance: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """The full form of a question that leans on another; `by` is "rules" or the model's name."""
+    """The full form of a question that leans on another; `by` is "rules" or the model's name.
+
+    `searched` is what is searched for in its place, so that the one before is not answered again. Unless it is `sure`,
+    the question may be complete as well; `before` is then the chance of the one before it. `asked` says whether the
+    full form is asked, and not the question as it is written.
+    """
 
     question: str
     by: str
     warnings: tuple[Message, ...] = ()
+    searched: str = ""
+    sure: bool = True
+    before: float | None = None
+    asked: bool = True
 
 
 def rewrite(
@@ -66,11 +83,18 @@ def rewrite(
     needs nothing. A model's wording is used if it adds no word from outside the conversation and drops none of the
     question's.
     """
-    by_rules = stand_alone([exchange.question for exchange in before], question, language, load_gazetteer())
-    if by_rules is None or len(by_rules) > config.question_characters:
+    gazetteer = load_gazetteer()
+    ellipsis = find_ellipsis(question, language, gazetteer)
+    leant_on = next((one for one in reversed(before) if _can_be_leant_on(one.question, language, gazetteer)), None)
+    if ellipsis is None or leant_on is None:
         return None
-    ruled = FollowUp(by_rules, "rules")
-    if generator is None:
+    by_rules = _completed(leant_on.question, question, ellipsis, gazetteer)
+    if len(by_rules) > config.question_characters:
+        return None
+    in_front = by_rules.endswith(question.strip())
+    searched = _behind_subject(by_rules, question, ellipsis.patterns) if in_front else by_rules
+    ruled = FollowUp(by_rules, "rules", searched=searched, sure=ellipsis.sure, before=leant_on.chance)
+    if generator is None or not ellipsis.sure:
         return ruled
     shown = before[-_SHOWN:]
     try:
@@ -83,11 +107,10 @@ def rewrite(
         worded = _checked(reply.get("question"), question, shown, language)
         if kept := _other_places(worded, question, by_rules, language):
             raise BackendError("the model still asks of {kept}.", kept=", ".join(kept))
-        return FollowUp(worded, generator.name)
+        return FollowUp(worded, generator.name, searched=worded)
     except BackendError as error:
-        return FollowUp(
-            by_rules, "rules", (Message("The follow-up question was rewritten by rules: {error}", error=error),)
-        )
+        warning = Message("The follow-up question was rewritten by rules: {error}", error=error)
+        return replace(ruled, warnings=(warning,))
 
 
 def _checked(reply: object, question: str, before: Sequence[Exchange], language: str) -> str:
@@ -140,12 +163,19 @@ def stand_alone(previous: Sequence[str], question: str, language: str, gazetteer
     'What is the coastal plan of Spain?'
     """
     ellipsis = find_ellipsis(question, language, gazetteer)
-    if ellipsis is None:
-        return None
-    kept = (unicodedata.normalize("NFC", " ".join(one.split())) for one in reversed(previous))
-    before = next((one for one in kept if one and find_ellipsis(one, language, gazetteer) is None), "")
-    if not before:
-        return None
+    before = next((one for one in reversed(previous) if _can_be_leant_on(one, language, gazetteer)), "")
+    return _completed(before, question, ellipsis, gazetteer) if ellipsis and before else None
+
+
+def _can_be_leant_on(question: str, language: str, gazetteer: Gazetteer) -> bool:
+    """Return whether a question has words, and does not surely lean on another itself."""
+    ellipsis = find_ellipsis(question, language, gazetteer)
+    return bool(question.strip()) and not (ellipsis and ellipsis.sure)
+
+
+def _completed(before: str, question: str, ellipsis: Leaning, gazetteer: Gazetteer) -> str:
+    """Return the full form of a question that leans on the one before it."""
+    before = unicodedata.normalize("NFC", " ".join(before.split()))
     # Both places would be searched for if the question before were put in front.
     moved = asked_of(before, ellipsis.place, ellipsis.patterns, gazetteer) if ellipsis.place else ""
     return moved or _in_front(before, question)
@@ -153,11 +183,29 @@ def stand_alone(previous: Sequence[str], question: str, language: str, gazetteer
 
 def _in_front(before: str, question: str) -> str:
     """Return the question behind the first and the last sentence of the question before it."""
-    parted = re.split(r"(?<=[?!.…])\s+(?=[^\W\d_]|[¿¡])", before.strip())
-    sentences = [one for one in parted if one.strip(MARKS)]
+    sentences = _sentences(before)
     kept = [sentences[0], *sentences[1:][-1:]] if sentences else [before]
     opening = " ".join(kept)
     return f"{opening}{'' if opening[-1] in '?!.…' else '.'} {question.strip()}"
+
+
+def _sentences(text: str) -> list[str]:
+    parted = re.split(r"(?<=[?!.…])\s+(?=[^\W\d_]|[¿¡])", text.strip())
+    return [one for one in parted if one.strip(MARKS)]
+
+
+def _behind_subject(full: str, question: str, patterns: FollowUpPatterns) -> str:
+    """Return a question behind the subjects of those before it, as in "local flood plan: who pays for it?".
+
+    Of those before it the word of asking is left out, with the function words behind it.
+    """
+    ordinary, subjects = stopwords(patterns.language), []
+    for sentence in _sentences(full.strip().removesuffix(question.strip())):
+        words = patterns.asking.sub(" ", sentence.strip(MARKS)).split()
+        kept = itertools.dropwhile(lambda word: fold(word) in ordinary, words)
+        subjects.append(" ".join(kept))
+    asked = patterns.opened.sub("", question.strip())
+    return f"{', '.join(filter(None, subjects))}: {asked}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -341,6 +342,22 @@ def test_a_follow_up_is_asked_in_full_and_can_be_asked_as_it_is_written(start: S
         ("And in Ireland?", True),
         ("And in Ireland?", False),
     ]
+
+
+def test_a_question_asked_as_written_can_be_asked_as_a_follow_up(start: Start, collection: Path) -> None:
+    in_full = "How long does a local flood plan remain valid? Are there exceptions?"
+    begun = begin_turn(collection, new_id(), "Are there exceptions?")
+    turn = replace(begun.turns[0], reply=REPLY, in_full=in_full)
+    restore_conversation(collection, replace(begun, turns=(turn,)))
+
+    app = start(collection, conversation=begun.id)
+
+    assert f"Asked as written. It may also mean: {in_full}" in texts(app)
+    answered(app.button(key=f"{turn_key(opened(app, collection), 0)} in full").click().run())
+    assert not app.exception
+    stored = present(read_conversation(collection, begun.id))
+    assert [one.question for one in stored.turns] == ["Are there exceptions?", in_full]
+    delete_conversation(collection, begun.id)
 
 
 def test_five_hundred_turns_are_kept_and_the_latest_are_drawn(start: Start, collection: Path) -> None:

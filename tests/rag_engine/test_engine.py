@@ -11,7 +11,7 @@ from rag_engine.backends.chroma import lock_indexes
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import WorkspaceError
-from rag_engine.planning.follow_up import Exchange
+from rag_engine.planning.follow_up import Exchange, FollowUp
 from rag_engine.retrieval import search as retrievers
 from rag_engine.settings import keep_setting
 from rag_engine.types.answer import Answer
@@ -124,6 +124,15 @@ def test_a_question_that_stands_alone_is_asked_as_it_is(engine: Engine) -> None:
     first, *_ = engine.ask_next("Who publishes flood hazard maps?", before)
     assert isinstance(first, Evidence)
     assert first.plan.question == "Who publishes flood hazard maps?"
+
+
+def test_both_readings_of_a_question_that_may_be_a_follow_up_are_searched_and_one_is_answered(engine: Engine) -> None:
+    before = (Exchange("When do residents near the dyke have to leave in Ireland?", chance=0.9),)
+    first, evidence, *_ = engine.ask_next("Are there exceptions?", before)
+    assert isinstance(first, FollowUp)
+    assert isinstance(evidence, Evidence)
+    assert not first.sure
+    assert evidence.plan.question == (first.searched if first.asked else "Are there exceptions?")
 
 
 def test_a_document_without_page_geometry_is_drawn_as_a_sheet(engine: Engine) -> None:

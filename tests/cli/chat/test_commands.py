@@ -13,7 +13,8 @@ from cli.chat.session import ChatSession
 from rag_engine.answer_sentences import names_no_source
 from rag_engine.answering.chances import chance_model
 from rag_engine.config import Config, RetrievalConfig, changed, read_config
-from rag_engine.conversations.store import Conversation, new_id, read_conversation
+from rag_engine.conversations.recording import record_reply
+from rag_engine.conversations.store import Conversation, begin_turn, new_id, read_conversation
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.filters import Filter
@@ -126,6 +127,18 @@ def test_a_follow_up_is_shown_as_it_is_asked_and_can_be_asked_as_written(session
         ("And in Ireland?", True),
         ("And in Ireland?", False),
     ]
+
+
+def test_a_question_asked_as_written_can_be_asked_as_a_follow_up(session: ChatSession, say: Say) -> None:
+    with pytest.raises(InputError, match="no other form"):
+        take(session, "/in-full")
+    in_full = "Who keeps grass on small dams short? Are there exceptions?"
+    begun = begin_turn(session.workspace, session.conversation.id, "Are there exceptions?")
+    list(record_reply(session.workspace, begun, iter([FollowUp(in_full, "rules", sure=False, asked=False)])))
+    session.conversation = stored(session)
+    assert "/in-full" in say("/help")
+    say("/in-full")
+    assert [turn.question for turn in stored(session).turns] == ["Are there exceptions?", in_full]
 
 
 def test_a_new_conversation_knows_nothing_of_the_one_before(session: ChatSession, say: Say) -> None:

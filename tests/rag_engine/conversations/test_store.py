@@ -296,6 +296,19 @@ def test_a_rewritten_question_is_stored_beside_the_one_that_was_typed(tmp_path: 
     assert turn.reply.warnings == ("rewritten by rules",)
 
 
+def test_the_other_form_of_a_question_asked_as_it_is_written_is_stored(tmp_path: Path) -> None:
+    begun = store.begin_turn(tmp_path, store.new_id(), "Are there exceptions?")
+    other = FollowUp("Who pays? Are there exceptions?", "rules", sure=False, asked=False)
+
+    list(recording.record_reply(tmp_path, begun, iter([other, "None."])))
+
+    conversation = stored(tmp_path, begun.id)
+    [turn] = conversation.turns
+    assert (turn.rewritten, turn.in_full) == ("", "Who pays? Are there exceptions?")
+    [exchange] = store.exchanges(conversation)
+    assert exchange.question == "Are there exceptions?"
+
+
 def test_a_title_ends_with_a_word() -> None:
     question = "Which rules hold for a county council that keeps personally identifiable information of residents?"
     asked = store.Conversation("0" * 32, (Turn(question, "2026-11-24T10:00", None),))

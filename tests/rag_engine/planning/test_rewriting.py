@@ -22,7 +22,8 @@ def reworded(reply: object, question: str = "What about the second one?", langua
 
 
 def test_a_model_may_name_what_a_title_carries() -> None:
-    assert reworded("What about the Water Act?") == FollowUp("What about the Water Act?", "by hand")
+    worded = "What about the Water Act?"
+    assert reworded(worded) == FollowUp(worded, "by hand", searched=worded)
 
 
 @pytest.mark.parametrize(
