@@ -15,7 +15,7 @@ from pages._shared.errors import show, show_error, show_errors
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, quoted
-from pages._shared.numbers_and_dates import moment
+from pages._shared.numbers_and_dates import counted, moment
 from rag_engine.answering.reference_list import references_of
 from rag_engine.conversations.describe_hit import is_ranking_note
 from rag_engine.text.excerpt import beginning
@@ -87,8 +87,7 @@ def _draw_answer(cell: ComparisonCell) -> None:
         lines = (line for line in cell.text.splitlines() if not (_is_quoted(cell) and line.startswith(_BULLET)))
         with in_language(resources.text_language(cell.text), "cell-answer"):
             st.markdown(answer_markdown("\n".join(lines), _badge))
-    for number, (said, citation) in enumerate(zip(_said(cell), cell.evidence, strict=True)):
-        _draw_quote(citation, said, f"quote {number}", answers=_is_quoted(cell) and number in cell.answering)
+    _draw_quotes(cell)
     if cell.citations and not cell.evidence:
         with st.expander(_("Nearest passages, which do not answer"), icon=":material/manage_search:"):
             for number, citation in enumerate(cell.citations):
@@ -103,6 +102,21 @@ def _draw_answer(cell: ComparisonCell) -> None:
     st.caption(f":material/manage_search: {escape(cell.effort.describe(WORDING))}.")
     written = _("quotations only") if _is_quoted(cell) else escape(cell.generator)
     st.caption(_("Asked {moment}. Answer: {answer}.").format(moment=moment(cell.asked), answer=written))
+
+
+def _draw_quotes(cell: ComparisonCell) -> None:
+    """Draw the quotes that answer, or the nearest one, and fold the others."""
+    quotes = list(enumerate(zip(_said(cell), cell.evidence, strict=True)))
+    first = (cell.answering or (cell.lead,)) if _is_quoted(cell) else range(len(quotes))
+    for number, (said, citation) in quotes:
+        if number in first:
+            answers = _is_quoted(cell) and number in cell.answering
+            _draw_quote(citation, said, f"quote {number}", answers=answers)
+    others = [(number, *quote) for number, quote in quotes if number not in first]
+    if others:
+        with st.expander(counted("{n} more quote", "{n} more quotes", len(others)), icon=":material/format_quote:"):
+            for number, said, citation in others:
+                _draw_quote(citation, said, f"quote {number}")
 
 
 def _is_quoted(cell: ComparisonCell) -> bool:

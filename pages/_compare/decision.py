@@ -52,8 +52,11 @@ def _draw_made(id: str, cell: ComparisonCell, made: CellDecision) -> None:
 
 def _draw_choice(id: str, cell: ComparisonCell) -> None:
     key = f"comparison decide {cell.id}"
-    author = draw_author()
-    note = st.text_input(
+    st.markdown(_("**Your decision on this cell**"))
+    left, right = st.columns([1, 2], vertical_alignment="bottom")
+    with left:
+        author = draw_author()
+    note = right.text_input(
         _("Note"), key=f"{key} note", max_chars=1000, help=_("A rejection needs one. The workbook shows it.")
     )
     with st.container(horizontal=True):

@@ -24,7 +24,7 @@ from ingestion.dataset.comparison.comparison import (
 from ingestion.dataset.comparison.short_text import best_quotation, shortened, without_marks
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.types.run import Progress
-from rag_engine.answer_sentences import insufficient
+from rag_engine.answer_sentences import insufficient, quotations_heading
 from rag_engine.answering.chances import with_sources
 from rag_engine.answering.citations import citation_at
 from rag_engine.answering.refuse_answer import said
@@ -188,11 +188,12 @@ def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: st
         return _with_records(cell, answer)
     answering = cell_answers(answer)
     short, lead = _worded(answer, engine, answering)
+    status = _status(answer, answering)
     return replace(
         cell,
-        status=_status(answer, answering),
+        status=status,
         short=short,
-        text=answer.text,
+        text=_reworded(answer) if status == "closest passages" else answer.text,
         citations=cell.citations or answer.citations,
         lead=lead,
         answering=answering,
@@ -275,6 +276,13 @@ def _worded(answer: Answer, engine: Engine, answering: Sequence[int]) -> tuple[s
         return shortened(without_marks(answer.text), answer.evidence.plan.language), 0
     number, quotation, place = best_quotation(answer.text, answering)
     return shortened(quotation, engine.language_of(quotation), place), number
+
+
+def _reworded(answer: Answer) -> str:
+    """Return quotations of which none answers under the words that say so."""
+    language = answer.evidence.plan.language
+    sure, unsure = (quotations_heading(language, sure=one) for one in (True, False))
+    return answer.text.replace(sure, unsure, 1)
 
 
 def _nearest(evidence: Evidence) -> tuple[Citation, ...]:
