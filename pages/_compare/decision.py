@@ -59,12 +59,13 @@ def _draw_choice(id: str, cell: ComparisonCell) -> None:
     note = right.text_input(
         _("Note"), key=f"{key} note", max_chars=1000, help=_("A rejection needs one. The workbook shows it.")
     )
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         _draw_button(id, cell, "accepted", _("Accept"), author, note)
-        with st.popover(_("Correct"), icon=":material/edit:", key=f"{key} popover"):
-            text = st.text_area(_("Correct answer"), _proposed(cell), key=f"{key} text", height=140, max_chars=5000)
-            _draw_button(id, cell, "corrected", _("Save correction"), author, note, text)
         _draw_button(id, cell, "rejected", _("Reject"), author, note)
+        correcting = st.toggle(_("Correct"), key=f"{key} correcting")
+    if correcting:
+        text = st.text_area(_("Correct answer"), _proposed(cell), key=f"{key} text", height=110, max_chars=5000)
+        _draw_button(id, cell, "corrected", _("Save correction"), author, note, text)
 
 
 def _draw_button(
