@@ -147,7 +147,7 @@ def shrink_comparison(context: ActContext, id: str, *, question: str = "", colum
     """Remove a question or a column with its cells; return the comparison as it was."""
     before = _store(context).require(id)
     name_act(context, before.name)
-    _store(context).restore(without(before, question=question, column=column))
+    _store(context).shrink(without(before, question=question, column=column))
     enter(context, before.name)
     return before
 
@@ -244,9 +244,7 @@ def remove_comparison(context: ActContext, id: str) -> Comparison:
 def restore_comparison(context: ActContext, comparison: Comparison) -> None:
     """Bring back a comparison as it was; cells that were asked since stay."""
     name_act(context, comparison.name)
-    now = _store(context).find(comparison.id)
-    since = now.cells if now else {}
-    _store(context).restore(replace(comparison, cells={**comparison.cells, **since}))
+    _store(context).restore(comparison)
     enter(context, comparison.name)
 
 

@@ -84,7 +84,7 @@ class ComparisonStore:
             placed, erased = replace(cell, comparison=id, decision=None), self._erased_since(cell.asked)
             before = _CELLS.read_any(self._workspace, placed.id)
             same = before and (before.status, before.text) == (cell.status, cell.text)
-            placed = replace(placed, since=before.since if before and same else cell.asked)
+            placed = replace(placed, since=before.since if before and same else cell.since or cell.asked)
             _CELLS.delete(self._workspace, placed.id)
             if standing := without_documents(placed, erased) if erased else placed:
                 _CELLS.write(self._workspace, standing)
@@ -101,22 +101,30 @@ class ComparisonStore:
     def remove(self, id: str) -> None:
         """Remove a comparison with every cell; decisions on these stay in the log."""
         with _CELLS.changing(self._workspace):
-            for question, column in _CELLS.values(self._workspace, id, "$.question", "$.column"):
-                _CELLS.delete(self._workspace, cell_id(id, (question, column)))
+            for place in self._asked(id):
+                _CELLS.delete(self._workspace, cell_id(id, place))
             COMPARISONS.delete(self._workspace, id)
 
-    def restore(self, comparison: Comparison) -> None:
-        """Keep a comparison as it was before a change, without parts of documents erased since."""
+    def shrink(self, comparison: Comparison) -> None:
+        """Keep a comparison that has fewer questions or columns than before, without the cells of the others."""
         with _CELLS.changing(self._workspace):
-            self.remove(comparison.id)
+            for place in self._asked(comparison.id).difference(comparison.places):
+                _CELLS.delete(self._workspace, cell_id(comparison.id, place))
+            self.put(comparison)
+
+    def restore(self, comparison: Comparison) -> None:
+        """Bring back what a comparison has lost, without parts of documents erased since; its other cells stay."""
+        with _CELLS.changing(self._workspace):
             # Erased, and perhaps added again.
             gone = self._erased_since(comparison.made) - {
                 document.document_id for document in self._catalog.active_documents()
             }
             columns = tuple(column for column in comparison.columns if column.key not in gone)
             self.put(replace(comparison, columns=columns))
-            for cell in comparison.cells.values():
-                self.put_cell(comparison.id, cell)
+            asked = self._asked(comparison.id)
+            for place, cell in comparison.cells.items():
+                if place not in asked:
+                    self.put_cell(comparison.id, cell)
 
     def forget_document(self, document_id: str) -> None:
         """Remove the column of a document and the cells that cite it, to be asked again."""
@@ -134,6 +142,10 @@ class ComparisonStore:
 
     def _erased_since(self, moment: str) -> set[str]:
         return {document.document_id for document in erased_since(self._workspace, moment)}
+
+    def _asked(self, id: str) -> set[CellPlace]:
+        """Return the places of a comparison that have a cell."""
+        return {(question, column) for question, column in _CELLS.values(self._workspace, id, "$.question", "$.column")}
 
     def _outlined(self, comparison: Comparison) -> Comparison:
         names = ("question", "column", "status", "asked", "since", "effort.documents", "effort.passages", "effort.read")

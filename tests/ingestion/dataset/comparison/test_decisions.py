@@ -150,6 +150,7 @@ def test_the_decisions_of_a_deleted_comparison_go_with_a_document_too(context: A
 
 
 def test_a_comparison_that_is_brought_back_has_its_decisions(context: ActContext, asked: Comparison) -> None:
+    ask_again(context, asked, SPAIN)
     decide_cell(context, asked.id, SPAIN, "accepted", author="Ada")
     restore_comparison(context, remove_comparison(context, asked.id))
     assert cell(context, asked, SPAIN).state == "accepted"
