@@ -78,6 +78,6 @@ def _draw_quotation(citation: Citation, key: str, *, ticked: bool, disabled: boo
             )
         with st.container(horizontal=True, vertical_alignment="center"):
             if ticked:
-                st.badge(_("Answers"), icon=":material/check:", color="green")
+                st.badge(_("Answers the question"), icon=":material/check:", color="green")
             st.caption(escape(reference.describe(WORDING)))
     return said and not disabled

@@ -151,7 +151,7 @@ def _draw_quote(citation: Citation, said: str, key: str, *, answers: bool = Fals
     [reference] = references_of([citation])
     with st.container(horizontal=True, vertical_alignment="center", key=f"comparison {key}"):
         if answers:
-            st.badge(_("Answers"), icon=":material/check:", color="green")
+            st.badge(_("Answers the question"), icon=":material/check:", color="green")
         st.caption(escape(reference.describe(WORDING)), width="stretch")
         if resources.find_document(citation.document_id) is None:
             st.caption(_("No longer in the collection."), width="content")

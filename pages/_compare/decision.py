@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import streamlit as st
 
 from ingestion.acts.comparisons import decide_cell, undo_cell_decision
@@ -15,7 +17,7 @@ from pages._shared.interface_language import _
 from pages._shared.markdown import escape, escape_paragraphs
 from pages._shared.numbers_and_dates import moment
 
-_LOOKS: dict[CellChoice, tuple[str, str]] = {
+_LOOKS: dict[CellChoice, tuple[str, Literal["green", "blue", "red"]]] = {
     "accepted": (":material/check_circle:", "green"),
     "corrected": (":material/edit:", "blue"),
     "rejected": (":material/cancel:", "red"),
@@ -33,9 +35,9 @@ def draw_decision(id: str, cell: ComparisonCell) -> None:
 
 def _draw_made(id: str, cell: ComparisonCell, made: CellDecision) -> None:
     icon, colour = _LOOKS[made.choice]
-    state = escape(state_text(made.choice, WORDING).capitalize())
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f":{colour}-badge[{icon} {state}] {escape(made.author)}, {moment(made.when)}", width="stretch")
+        st.badge(state_text(made.choice, WORDING).capitalize(), icon=icon, color=colour)
+        st.markdown(f"{escape(made.author)}, {moment(made.when)}", width="stretch")
         if act_button(
             "undo_cell_decision", _("Undo"), icon=":material/undo:", type="tertiary", key="comparison decision undo"
         ):

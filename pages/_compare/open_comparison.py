@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -36,7 +37,7 @@ from ingestion.file_names import download_name
 from pages._compare.cell import CELL, draw_cell, short_language
 from pages._compare.earlier_comparisons import UNDO, draw_naming, note_removed
 from pages._compare.new_comparison import COMPARISON, draw_column_choice, kind_name, shown_columns
-from pages._compare.shown_part import ShownPart, counted_state, draw_part_choice
+from pages._compare.shown_part import counted_state, draw_part_choice
 from pages._shared import resources
 from pages._shared.elements import act_button, base_address, draw_download, draw_heading, draw_way_back, open_in_address
 from pages._shared.errors import show, show_errors
@@ -93,9 +94,9 @@ def _draw_cells(id: str) -> None:
     asking = _asking(comparison)
     told = (counted_state(comparison), _time_left(comparison, len(asking)))
     st.caption(f"{' · '.join(filter(None, told))}.")
-    part = draw_part_choice(comparison)
-    if part.rows:
-        _draw_table(comparison, part, _notes(comparison), asking)
+    rows, columns = draw_part_choice(comparison)
+    if rows:
+        _draw_table(comparison, rows, columns, asking)
     if CELL in st.query_params and st.session_state.pop("comparison cell clicked", False):
         # A dialog belongs to the whole page: drawn by this part it would go when the table is drawn again.
         st.rerun()
@@ -272,30 +273,27 @@ def _shrink(id: str, what: Literal["question", "column"]) -> None:
         open_in_address(CELL)
 
 
-def _draw_table(
-    comparison: Comparison, part: ShownPart, notes: Mapping[str, str], asking: Collection[CellPlace]
-) -> None:
-    """Draw the cells of a part of a comparison.
-
-    `notes` are notes on columns by their keys, `asking` the places that a job is still to ask.
-    """
-    cells = comparison_cells(resources.context(), comparison.id, part.places(comparison))
-    shown = comparison.columns[part.columns.start : part.columns.stop]
-    rows = [
-        {
-            "place": row,
-            "question": comparison.questions[row],
-            "cells": [
-                _shown(cells.get(place), waiting=place in asking)
-                for place in ((comparison.questions[row], column.key) for column in shown)
-            ],
-        }
-        for row in part.rows
-    ]
+def _draw_table(comparison: Comparison, rows: Sequence[int], columns: range, asking: Collection[CellPlace]) -> None:
+    """Draw the cells of questions and columns; `asking` are the places that a job is still to ask."""
+    shown, notes = comparison.columns[columns.start : columns.stop], _notes(comparison)
+    places = {row: [(comparison.questions[row], column.key) for column in shown] for row in rows}
+    cells = comparison_cells(resources.context(), comparison.id, list(chain.from_iterable(places.values())))
     labels = shown_columns(comparison.by, shown)
-    columns = [{"label": label, "note": notes.get(key, "")} for key, label in labels.items()]
-    table = {"label": comparison.name, "question": _("Question"), "columns": columns, "rows": rows}
-    _table(key=_KEY, data=table | {"first": part.columns.start}, on_opened_change=_open_cell)
+    data = {
+        "label": comparison.name,
+        "question": _("Question"),
+        "first": columns.start,
+        "columns": [{"label": label, "note": notes.get(key, "")} for key, label in labels.items()],
+        "rows": [
+            {
+                "place": row,
+                "question": comparison.questions[row],
+                "cells": [_shown(cells.get(place), waiting=place in asking) for place in own],
+            }
+            for row, own in places.items()
+        ],
+    }
+    _table(key=_KEY, data=data, on_opened_change=_open_cell)
 
 
 def _shown(cell: ComparisonCell | None, *, waiting: bool) -> dict[str, str]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import streamlit as st
 
-from ingestion.dataset.comparison.comparison import STATES, CellPlace, Comparison, state_text
+from ingestion.dataset.comparison.comparison import STATES, Comparison, state_text
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _
 from pages._shared.numbers_and_dates import counted, number
@@ -19,22 +18,11 @@ _CELLS, _FEWEST_ROWS, _MOST_COLUMNS = 400, 5, 40
 _MANY = 8
 
 
-@dataclass(frozen=True, slots=True)
-class ShownPart:
-    """Places in a comparison, from 0, of the questions and columns that are drawn."""
+def draw_part_choice(comparison: Comparison) -> tuple[Sequence[int], range]:
+    """Draw the choice of the part; return the places, from 0, of its questions and columns.
 
-    rows: Sequence[int]
-    columns: range
-
-    def places(self, comparison: Comparison) -> list[CellPlace]:
-        """Return the places of the cells that are drawn."""
-        return [
-            (comparison.questions[row], comparison.columns[column].key) for row in self.rows for column in self.columns
-        ]
-
-
-def draw_part_choice(comparison: Comparison) -> ShownPart:
-    """Draw the choice of the part and return it; a small comparison is drawn whole."""
+    A small comparison is drawn whole.
+    """
     chosen = _draw_search(comparison) if len(comparison.questions) > _MANY else range(len(comparison.questions))
     across = min(len(comparison.columns), _MOST_COLUMNS)
     down = max(_CELLS // across, _FEWEST_ROWS)
@@ -48,7 +36,7 @@ def draw_part_choice(comparison: Comparison) -> ShownPart:
             f"comparison columns {comparison.id}",
             _("Columns {first} to {last} of {n}"),
         )
-    return ShownPart([chosen[place] for place in rows], columns)
+    return [chosen[place] for place in rows], columns
 
 
 def _draw_search(comparison: Comparison) -> Sequence[int]:

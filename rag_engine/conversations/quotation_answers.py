@@ -1,4 +1,4 @@
-"""Whether a quotation answers: the one place that says from when on."""
+"""Quotations that answer: the one place that says which do."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class ComparisonCell(SharedRecord):
 
     @property
     def state(self) -> str:
-        """What a person decided on the cell, else its status."""
+        """The choice of a person who decided on the cell, else its status."""
         return self.decided.choice if self.decided else self.status
 
     @property
