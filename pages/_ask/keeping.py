@@ -73,11 +73,15 @@ def _draw_quotation(citation: Citation, key: str, *, ticked: bool, disabled: boo
     [reference] = references_of([citation])
     with st.container(border=True):
         with in_language(resources.document_language(citation.document_id), f"{key} words"):
+            # A box of its own, so that a quotation that does not count has no tick.
             said: bool = st.checkbox(
-                escape(beginning(one_line(citation.quote, limit=None), _EXCERPT)), ticked, key=key, disabled=disabled
+                escape(beginning(one_line(citation.quote, limit=None), _EXCERPT)),
+                ticked and not disabled,
+                key=f"{key} off" if disabled else key,
+                disabled=disabled,
             )
         with st.container(horizontal=True, vertical_alignment="center"):
-            if ticked:
+            if ticked and not disabled:
                 st.badge(_("Answers the question"), icon=":material/check:", color="green")
-            st.caption(escape(reference.describe(WORDING)))
-    return said and not disabled
+            st.caption(escape(reference.describe(WORDING)), width="stretch")
+    return said

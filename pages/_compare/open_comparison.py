@@ -303,7 +303,8 @@ def _shown(cell: ComparisonCell | None, *, waiting: bool) -> dict[str, str]:
     status = "asking again" if waiting else cell.state
     if cell.decided:
         label = f"{state_text(cell.state, WORDING).capitalize()} · {cell.decided.author}"
-        note = cell.decided.note or ("" if cell.state == "corrected" else cell.source(WORDING))
+        source = "" if cell.state == "corrected" else cell.source(WORDING)
+        note = "; ".join(filter(None, (source, cell.decided.note)))
         return {"status": status, "label": label, "text": show(cell.shown), "note": note}
     if cell.status == "nothing found":
         return _told(status, note=cell.effort.describe(WORDING))
