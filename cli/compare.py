@@ -15,6 +15,7 @@ from cli.terminal import context_of, err, errors_end, out, print_json
 
 if TYPE_CHECKING:
     from ingestion.dataset.comparison.comparison import Comparison
+    from ingestion.dataset.comparison.decisions import CellDecision
 
 app = typer.Typer()
 
@@ -121,9 +122,15 @@ def _json(comparison: Comparison, workbook: Path | None) -> dict[str, Any]:
                 "records": [{attribute.name: attribute.value for attribute in record} for record in cell.records]
                 if cell
                 else [],
+                "decision": _decision(cell.decided) if cell and cell.decided else None,
                 "searched": asdict(cell.effort) if cell else None,
                 "warnings": list(cell.warnings) if cell else [],
             }
             for question, column, cell in cells_in_order(comparison)
         ],
     }
+
+
+def _decision(decided: CellDecision) -> dict[str, str]:
+    """Return a person's decision, without the moment that ties it to an answer."""
+    return {name: value for name, value in asdict(decided).items() if name != "since"}

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from ingestion.acts.context import ActContext, queue_once
-from ingestion.acts.register import act, enter, name_act
+from ingestion.acts.register import act, enter, name_act, signed
 from ingestion.dataset.comparison.ask_cells import CellsRequest, moment
 from ingestion.dataset.comparison.comparison import (
     COUNTRY,
+    CellPlace,
     ColumnKind,
     Comparison,
+    ComparisonCell,
+    cell_id,
     columns_of,
     extended,
     present_columns,
     without,
 )
+from ingestion.dataset.comparison.decisions import CellChoice, CellDecision, enter_undoing
 from ingestion.dataset.comparison.sheets import comparison_workbook
 from ingestion.dataset.comparison.store import COMPARISONS, ComparisonStore
 from ingestion.dataset.export import write_file
@@ -32,7 +36,7 @@ from rag_engine.text.wording import ENGLISH, Wording
 
 @act("reader")
 def list_comparisons(context: ActContext) -> list[Comparison]:
-    """Return the comparisons of the workspace, the newest first."""
+    """Return the outlines of the workspace's comparisons, the newest first."""
     return _store(context).list()
 
 
@@ -40,6 +44,18 @@ def list_comparisons(context: ActContext) -> list[Comparison]:
 def find_comparison(context: ActContext, id: str) -> Comparison | None:
     """Return the comparison of this id, None if there is none."""
     return _store(context).find(id)
+
+
+@act("reader")
+def outline_comparison(context: ActContext, id: str) -> Comparison | None:
+    """Return the comparison of this id without the texts of its cells, None if there is none."""
+    return _store(context).outline(id)
+
+
+@act("reader")
+def comparison_cells(context: ActContext, id: str, places: Collection[CellPlace]) -> Mapping[CellPlace, ComparisonCell]:
+    """Return the cells of a comparison at these places, as far as they were asked."""
+    return _store(context).cells(id, places)
 
 
 @act("curator", "Beginning a comparison", on="")
@@ -87,7 +103,7 @@ def extend_comparison(
 
     Countries are added within the filter that the others are searched with: InputError for another one.
     """
-    before = _store(context).require(id)
+    before = _outline(context, id)
     if wanted is not None and before.by == "country" and _beside_country(wanted) != _beside_country(before.wanted):
         raise InputError(
             "The countries of {name!r} are searched with another filter.",
@@ -131,7 +147,7 @@ def shrink_comparison(context: ActContext, id: str, *, question: str = "", colum
     """Remove a question or a column with its cells; return the comparison as it was."""
     before = _store(context).require(id)
     name_act(context, before.name)
-    _store(context).restore(without(before, question=question, column=column))
+    _store(context).shrink(without(before, question=question, column=column))
     enter(context, before.name)
     return before
 
@@ -139,7 +155,7 @@ def shrink_comparison(context: ActContext, id: str, *, question: str = "", colum
 @act("curator", "Asking the cells of a comparison", on="")
 def ask_comparison(context: ActContext, id: str) -> Job | None:
     """Have the worker ask the cells that were not asked yet or failed; None if there are none."""
-    comparison = _store(context).require(id)
+    comparison = _outline(context, id)
     present = present_columns(comparison, context.engine.collection.snapshot())
     if not any(column in present for _, column in comparison.open_places):
         return None
@@ -152,7 +168,7 @@ def ask_comparison(context: ActContext, id: str) -> Job | None:
 @act("curator", "Asking the cells of a comparison", on="")
 def ask_cell_again(context: ActContext, id: str, question: str, column: str) -> Job:
     """Have the worker ask one cell once more, also an answered one."""
-    comparison = _store(context).require(id)
+    comparison = _outline(context, id)
     if column not in present_columns(comparison, context.engine.collection.snapshot()):
         raise InputError("This column is no longer in the collection.", help="Add its documents again.")
     name_act(context, comparison.name)
@@ -163,7 +179,7 @@ def ask_cell_again(context: ActContext, id: str, question: str, column: str) -> 
 @act("curator", "Asking the cells of a comparison", on="")
 def ask_columns_again(context: ActContext, id: str, columns: Collection[str]) -> Job:
     """Have the worker ask every cell of columns again: their documents may have changed."""
-    comparison = _store(context).require(id)
+    comparison = _outline(context, id)
     name_act(context, comparison.name)
     enter(context, comparison.name)
     return queue_once(
@@ -171,11 +187,40 @@ def ask_columns_again(context: ActContext, id: str, columns: Collection[str]) ->
     )
 
 
+@act("curator", "Deciding on a cell of a comparison", on="")
+def decide_cell(
+    context: ActContext, id: str, place: CellPlace, choice: CellChoice, *, author: str, note: str = "", text: str = ""
+) -> None:
+    """Accept, correct or reject the answer of a cell.
+
+    InputError without a name, for a correction without a text, and for a rejection without a note.
+    """
+    name, said = signed(context, author), text.strip()
+    if choice == "corrected" and not said:
+        raise InputError("The correction has no words.", help="Write what the cell should say.")
+    if choice == "rejected" and not note.strip():
+        raise InputError("A rejection needs a reason.", help="Give a note; it is kept.")
+    before = _outline(context, id)
+    name_act(context, before.name, name)
+    decision = CellDecision(choice, said if choice == "corrected" else "", name, note.strip(), moment(), "")
+    _store(context).decide(id, place, decision, context.person.key)
+    enter(context, before.name, choice, by=name)
+
+
+@act("curator", "Taking back a decision on a cell", on="")
+def undo_cell_decision(context: ActContext, id: str, place: CellPlace, *, author: str) -> None:
+    """Take back the latest decision on a cell; the one before it stands again."""
+    name, before = signed(context, author), _outline(context, id)
+    name_act(context, before.name, name)
+    enter_undoing(context.workspace, cell_id(id, place), name, moment(), context.person.key)
+    enter(context, before.name, by=name)
+
+
 @act("curator", "Renaming a comparison", on="")
 def rename_comparison(context: ActContext, id: str, name: str) -> Comparison:
     """Give a comparison another name; InputError for an empty, too long or taken one."""
     wanted = COMPARISONS.free_name(name, list_comparisons(context), "", id)
-    before = _store(context).require(id)
+    before = _outline(context, id)
     renamed = replace(before, name=wanted)
     name_act(context, before.name)
     _store(context).put(renamed)
@@ -199,9 +244,7 @@ def remove_comparison(context: ActContext, id: str) -> Comparison:
 def restore_comparison(context: ActContext, comparison: Comparison) -> None:
     """Bring back a comparison as it was; cells that were asked since stay."""
     name_act(context, comparison.name)
-    now = _store(context).find(comparison.id)
-    since = now.cells if now else {}
-    _store(context).restore(replace(comparison, cells={**comparison.cells, **since}))
+    _store(context).restore(comparison)
     enter(context, comparison.name)
 
 
@@ -236,6 +279,10 @@ def _with_columns(
 ) -> Comparison:
     found = columns_of(comparison.by, wanted, context.engine.collection.snapshot())
     return extended(comparison, questions, [column for column in found if not only or column.key in only])
+
+
+def _outline(context: ActContext, id: str) -> Comparison:
+    return _store(context).require(id, whole=False)
 
 
 def _store(context: ActContext) -> ComparisonStore:

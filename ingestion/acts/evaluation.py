@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ from rag_engine.config import judge_settings
 from rag_engine.conversations import store
 from rag_engine.conversations.erased_documents import erased_since
 from rag_engine.conversations.feedback import RatedAnswer, rated_answers
+from rag_engine.conversations.quotation_answers import answering_quotations
 from rag_engine.conversations.store import Turn, new_id, read_conversation
 from rag_engine.errors import InputError
 from rag_engine.evaluation.answers.accepted_run import RecordedRun
@@ -60,9 +61,15 @@ class RemovedQuestion:
 
 
 @act("curator", "Keeping a test question")
-def keep_answer(context: ActContext, conversation: str, asked: str) -> AnswerQuestion:
-    """Keep the question asked at a time as a test question, with the citations of its answer as evidence."""
-    return _keep(context, [(conversation, asked)])[0]
+def keep_answer(
+    context: ActContext, conversation: str, asked: str, chosen: Collection[int] | None = None
+) -> AnswerQuestion:
+    """Keep the question asked at a time as a test question, with the `chosen` quotations of its answer.
+
+    They are numbers from 0. None chosen of them means that the collection does not answer; without a choice those are
+    kept that are likely to answer.
+    """
+    return _keep(context, [(conversation, asked)], chosen)[0]
 
 
 @act("reader")
@@ -111,9 +118,16 @@ def exported_feedback(rated: Sequence[RatedAnswer]) -> bytes:
 
 @act("reader")
 def good_answers(context: ActContext) -> list[RatedAnswer]:
-    """Return the answers rated as good that can be test questions and are none yet, the latest first."""
+    """Return the answers rated as good that can be test questions and are none yet, the latest first.
+
+    They are refusals, and answers with a quotation that is likely to answer: of the others a person chooses one.
+    """
     known = {question.id for question in read_test_questions(context.workspace)}
-    good = (answer for answer in list_feedback(context) if answer.rating.good and (answer.cites or answer.refused))
+    good = (
+        answer
+        for answer in list_feedback(context)
+        if answer.rating.good and answer.reply and (answer.refused or answering_quotations(answer.reply))
+    )
     return [answer for answer in good if answer_id(answer.conversation, answer.asked) not in known]
 
 
@@ -272,7 +286,9 @@ def ask_test_questions(
     return run, warning if left_out else NO_MESSAGE
 
 
-def _keep(context: ActContext, answers: Sequence[tuple[str, str]]) -> list[AnswerQuestion]:
+def _keep(
+    context: ActContext, answers: Sequence[tuple[str, str]], chosen: Collection[int] | None = None
+) -> list[AnswerQuestion]:
     """Keep answers as test questions, and return these.
 
     Each answer is named by its conversation and the time of its question.
@@ -281,7 +297,7 @@ def _keep(context: ActContext, answers: Sequence[tuple[str, str]]) -> list[Answe
     for conversation, asked in answers:
         turn = _turn(context, conversation, asked)
         language = context.engine.language_of(turn.rewritten or turn.question) or "en"
-        kept.append(kept_question(conversation, turn, language))
+        kept.append(kept_question(conversation, turn, language, chosen))
     change_test_questions(context.workspace, lambda before: with_questions(before, kept))
     return kept
 

@@ -33,10 +33,11 @@ _FORMULA = re.compile(r"'*(?:[\t\r\n]|[ \u00a0]*[=+\-@＝＋－＠])")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A text or number and the address that it leads to."""
+    """A text or number, and the address that it leads to; grey where it says less than the others."""
 
     value: str | float | None
     link: str = ""
+    grey: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ def _write_cells(written: Worksheet, sheet: Sheet) -> None:
 
     wrapped = Alignment(wrap_text=True, vertical="top")
     header_font, header_fill = Font(bold=True, color="FFFFFF"), PatternFill("solid", fgColor="1A7F3C")
-    link_font = Font(color="0563C1", underline="single")
+    link_font, grey_font = Font(color="0563C1", underline="single"), Font(color="6B6B6B", italic=True)
     for number, (name, width) in enumerate(sheet.columns, 1):
         heading = written.cell(1, number)
         _write_text(heading, name)
@@ -120,6 +121,8 @@ def _write_cells(written: Worksheet, sheet: Sheet) -> None:
                 cell.hyperlink = given.link
                 cell.font = link_font
                 links += 1
+            elif given.grey:
+                cell.font = grey_font
             cell.alignment = wrapped
 
 

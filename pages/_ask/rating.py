@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ingestion.acts.evaluation import is_kept_answer, is_shared_rating, keep_answer, remove_questions, share_rating
+from ingestion.acts.evaluation import is_shared_rating, share_rating
+from pages._ask.keeping import draw_keeping, draw_kept
 from pages._ask.turn_key import turn_key
 from pages._shared import resources
-from pages._shared.elements import act_button, when_changed
+from pages._shared.elements import when_changed
 from pages._shared.errors import show_errors, showing_errors
 from pages._shared.interface_language import _
 from rag_engine.conversations.store import Conversation, TurnRating, rate_turn
-from rag_engine.evaluation.answers.test_questions import answer_id
 
 
 @st.fragment
@@ -38,11 +38,10 @@ def draw_rating(conversation: Conversation, number: int) -> None:
                 label_visibility="collapsed",
                 on_change=when_changed(reason, st.session_state.get(reason, kept), _rate, id, turn.asked, key),
             )
-        refused = turn.reply is not None and turn.reply.status == "insufficient_evidence"
-        if turn.reply is not None and (turn.reply.citations or refused):
+        if turn.reply is not None and turn.reply.status != "error":
             with show_errors():
                 if not draw_kept(id, turn.asked, key):
-                    draw_keeping(id, turn.asked, key, refused=refused)
+                    draw_keeping(id, turn.asked, key, turn.rewritten or turn.question, turn.reply)
 
 
 def _draw_sharing(id: str, asked: str, key: str) -> None:
@@ -70,24 +69,3 @@ def _rate(id: str, asked: str, key: str) -> None:
         reason = "" if thumb else str(st.session_state.get(f"{key} reason", "")).strip()
         rating = TurnRating(bool(thumb), reason)
     rate_turn(resources.workspace(), id, asked, rating, resources.person())
-
-
-def draw_kept(conversation: str, asked: str, key: str) -> bool:
-    """Draw that the question of an answer is kept, with the way back; return whether it is."""
-    if not is_kept_answer(resources.context(), conversation, asked):
-        return False
-    st.caption(_(":material/check: Kept as a test question"), width="content")
-    if act_button("remove_questions", _("Undo"), icon=":material/undo:", type="tertiary", key=f"{key} unkeep"):
-        remove_questions(resources.context(), [answer_id(conversation, asked)])
-        st.rerun()
-    return True
-
-
-def draw_keeping(conversation: str, asked: str, key: str, *, refused: bool) -> None:
-    """Draw the button that keeps the question of an answer; `refused` is an answer that there is none."""
-    label, help = _("Keep as a test question"), _("The test expects no answer in the collection.")
-    if not refused:
-        help = _("Keeps the question, its filters and the cited passages for the Evaluation page.")
-    if act_button("keep_answer", label, icon=":material/fact_check:", type="tertiary", key=f"{key} keep", help=help):
-        keep_answer(resources.context(), conversation, asked)
-        st.rerun()

@@ -9,10 +9,12 @@ import streamlit as st
 from ingestion.acts.comparisons import ask_comparison, begin_comparison
 from ingestion.dataset.comparison.comparison import (
     COUNTRY,
+    MOST_CELLS,
+    MOST_COLUMNS,
+    MOST_QUESTIONS,
     ColumnKind,
     ComparisonColumn,
     columns_of,
-    most_columns,
     read_questions,
     schema_questions,
 )
@@ -25,6 +27,7 @@ from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted, number
 from pages._uploads.schema_choice import draw_schema_choice
 from rag_engine.answering.structured.answer_schema import AnswerSchema
+from rag_engine.conversations.record_kinds import LONGEST_NAME
 from rag_engine.engine import Engine
 from rag_engine.filters import Filter
 
@@ -46,6 +49,13 @@ def draw_beginning(engine: Engine) -> None:
         )
     )
     with st.container(border=True):
+        name = st.text_input(
+            _("Name of the comparison"),
+            key="compare name",
+            max_chars=LONGEST_NAME,
+            placeholder=_("Without one, the first question is its name"),
+            persist_state="session",
+        )
         questions, form = _draw_questions()
         by: ColumnKind = st.segmented_control(
             _("Columns"),
@@ -64,7 +74,7 @@ def draw_beginning(engine: Engine) -> None:
             every = counted("The one that matches the filters", "All {n} that match the filters", len(found))
             label = f"{kind_name(by)} ({number(len(found))})"
             picked = draw_column_choice(f"compare only {by}", found, by, label, every if found else _("No matches"))
-            _draw_start(questions, form, by, wanted, picked or [column.key for column in found])
+            _draw_start(name, questions, form, by, wanted, picked or [column.key for column in found])
 
 
 def shown_columns(by: ColumnKind, columns: Iterable[ComparisonColumn]) -> dict[str, str]:
@@ -102,7 +112,7 @@ def _draw_questions() -> tuple[tuple[str, ...], AnswerSchema | None]:
             key=_QUESTIONS,
             placeholder="\n".join((_("Who pays for heat plans?"), _("Which body coordinates the response?"))),
             height=130,
-            max_chars=20_000,
+            max_chars=60_000,
             persist_state="session",
         )
     )
@@ -133,20 +143,26 @@ def _add_questions(schema: AnswerSchema) -> None:
 
 
 def _draw_start(
-    questions: tuple[str, ...], form: AnswerSchema | None, by: ColumnKind, wanted: Filter, columns: list[str]
+    name: str,
+    questions: tuple[str, ...],
+    form: AnswerSchema | None,
+    by: ColumnKind,
+    wanted: Filter,
+    columns: list[str],
 ) -> None:
     if by == "country":
         st.caption(_("Leave country names out of the questions: each column searches the documents about its country."))
-    most = most_columns(form)
-    if len(columns) > most:
+    fits = len(questions) <= MOST_QUESTIONS and len(columns) <= MOST_COLUMNS
+    fits = fits and len(questions) * len(columns) <= MOST_CELLS
+    if not fits:
         st.caption(
             _(
-                ":material/info: A comparison has at most {most} columns, and {columns} are selected. "
-                "Narrow them down with a filter, or pick some."
-            ).format(most=number(most), columns=number(len(columns)))
+                ":material/info: A comparison has at most {questions} questions, {columns} columns and {cells} cells. "
+                "Leave some out, or narrow the columns down with a filter."
+            ).format(questions=number(MOST_QUESTIONS), columns=number(MOST_COLUMNS), cells=number(MOST_CELLS))
         )
     with st.container(horizontal=True, vertical_alignment="center"):
-        ready = bool(questions) and 0 < len(columns) <= most
+        ready = bool(questions) and bool(columns) and fits
         if act_button(
             "begin_comparison",
             _("Start comparison"),
@@ -155,11 +171,11 @@ def _draw_start(
             icon=":material/play_arrow:",
             disabled=not ready,
         ):
-            begun = begin_comparison(resources.context(), questions, by, wanted, only=columns, form=form)
+            begun = begin_comparison(resources.context(), questions, by, wanted, name=name, only=columns, form=form)
             ask_comparison(resources.context(), begun.id)
             open_in_address(COMPARISON, begun.id)
             st.rerun()
-        if ready:
+        if questions and columns:
             st.caption(_size(len(questions), len(columns)), width="content")
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -13,10 +15,11 @@ import streamlit as st
 from ingestion.acts.comparisons import (
     ask_columns_again,
     ask_comparison,
+    comparison_cells,
     comparison_jobs,
     exported_comparison,
     extend_comparison,
-    find_comparison,
+    outline_comparison,
     shrink_comparison,
 )
 from ingestion.dataset.comparison.comparison import (
@@ -28,23 +31,25 @@ from ingestion.dataset.comparison.comparison import (
     outdated_columns,
     present_columns,
     read_questions,
+    state_text,
 )
 from ingestion.file_names import download_name
 from pages._compare.cell import CELL, draw_cell, short_language
 from pages._compare.earlier_comparisons import UNDO, draw_naming, note_removed
 from pages._compare.new_comparison import COMPARISON, draw_column_choice, kind_name, shown_columns
+from pages._compare.shown_part import counted_state, draw_part_choice
 from pages._shared import resources
 from pages._shared.elements import act_button, base_address, draw_download, draw_heading, draw_way_back, open_in_address
-from pages._shared.errors import show_errors
+from pages._shared.errors import show, show_errors
 from pages._shared.filter_widgets import WORDING, draw_filters
 from pages._shared.interface_language import _, to_translate
 from pages._shared.jobs import draw_jobs
-from pages._shared.numbers_and_dates import counted, number
+from pages._shared.numbers_and_dates import counted, duration, number
 
 _POLL_SECONDS = 2.0
 # A table of six columns wants the room beside it.
 _WIDE = '<style>[data-testid="stMainBlockContainer"] { padding-inline: clamp(1rem, 2.2vw, 5rem); }</style>'
-_CELL = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})")
+_CELL = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
 _FOLDER = Path(__file__).parent
 _table = st.components.v2.component(
     "comparison table",
@@ -65,7 +70,7 @@ _STATUSES = {
 
 def current_comparison() -> Comparison | None:
     """Return the comparison that the address names, None where there is none."""
-    return find_comparison(resources.context(), st.query_params.get(COMPARISON, ""))
+    return outline_comparison(resources.context(), st.query_params.get(COMPARISON, ""))
 
 
 def draw_comparison(comparison: Comparison) -> None:
@@ -83,14 +88,29 @@ def draw_comparison(comparison: Comparison) -> None:
 
 
 def _draw_cells(id: str) -> None:
-    comparison = find_comparison(resources.context(), id)
+    comparison = outline_comparison(resources.context(), id)
     if comparison is None:
         st.rerun()
-    st.caption(f"{comparison.describe(WORDING).capitalize()}.")
-    _draw_table(comparison, _notes(comparison), _asking(comparison))
+    asking = _asking(comparison)
+    told = (counted_state(comparison), _time_left(comparison, len(asking)))
+    st.caption(f"{' · '.join(filter(None, told))}.")
+    rows, columns = draw_part_choice(comparison)
+    if rows:
+        _draw_table(comparison, rows, columns, asking)
     if CELL in st.query_params and st.session_state.pop("comparison cell clicked", False):
         # A dialog belongs to the whole page: drawn by this part it would go when the table is drawn again.
         st.rerun()
+
+
+def _time_left(comparison: Comparison, left: int) -> str:
+    """Return how long the job will take, by the cells that it has asked so far; "" before it has."""
+    running = [job for job in comparison_jobs(resources.context(), comparison.id) if job.active and job.started]
+    if not running:
+        return ""
+    begun = datetime.fromisoformat(running[0].started).astimezone(UTC)
+    asked = sum(datetime.fromisoformat(cell.asked) >= begun for cell in comparison.cells.values())
+    seconds = (datetime.now(UTC) - begun).total_seconds()
+    return _("about {duration} left").format(duration=duration(seconds * left / asked)) if asked and left else ""
 
 
 def _open_cell() -> None:
@@ -253,35 +273,39 @@ def _shrink(id: str, what: Literal["question", "column"]) -> None:
         open_in_address(CELL)
 
 
-def _draw_table(comparison: Comparison, notes: Mapping[str, str], asking: Collection[CellPlace]) -> None:
-    """Draw the cells of a comparison.
-
-    `notes` are notes on columns by their keys, `asking` the places that a job is still to ask.
-    """
-    rows = [
-        {
-            "question": question,
-            "cells": [
-                _shown(comparison.cells.get((question, column.key)), waiting=(question, column.key) in asking)
-                for column in comparison.columns
-            ],
-        }
-        for question in comparison.questions
-    ]
-    labels = shown_columns(comparison.by, comparison.columns)
-    columns = [{"label": label, "note": notes.get(key, "")} for key, label in labels.items()]
-    _table(
-        key=_KEY,
-        data={"label": comparison.name, "question": _("Question"), "columns": columns, "rows": rows},
-        on_opened_change=_open_cell,
-    )
+def _draw_table(comparison: Comparison, rows: Sequence[int], columns: range, asking: Collection[CellPlace]) -> None:
+    """Draw the cells of questions and columns; `asking` are the places that a job is still to ask."""
+    shown, notes = comparison.columns[columns.start : columns.stop], _notes(comparison)
+    places = {row: [(comparison.questions[row], column.key) for column in shown] for row in rows}
+    cells = comparison_cells(resources.context(), comparison.id, list(chain.from_iterable(places.values())))
+    labels = shown_columns(comparison.by, shown)
+    data = {
+        "label": comparison.name,
+        "question": _("Question"),
+        "first": columns.start,
+        "columns": [{"label": label, "note": notes.get(key, "")} for key, label in labels.items()],
+        "rows": [
+            {
+                "place": row,
+                "question": comparison.questions[row],
+                "cells": [_shown(cells.get(place), waiting=place in asking) for place in own],
+            }
+            for row, own in places.items()
+        ],
+    }
+    _table(key=_KEY, data=data, on_opened_change=_open_cell)
 
 
 def _shown(cell: ComparisonCell | None, *, waiting: bool) -> dict[str, str]:
-    """Return a cell's status with its words, its text, and a note on its source or on the search."""
+    """Return a cell's state with its words, its text, and a note on its source or on the search."""
     if cell is None or (waiting and cell.status == "failed"):
         return _told("asking" if waiting else NOT_ASKED)
-    status = "asking again" if waiting else cell.status
+    status = "asking again" if waiting else cell.state
+    if cell.decided:
+        label = f"{state_text(cell.state, WORDING).capitalize()} · {cell.decided.author}"
+        source = "" if cell.state == "corrected" else cell.source(WORDING)
+        note = "; ".join(filter(None, (source, cell.decided.note)))
+        return {"status": status, "label": label, "text": show(cell.shown), "note": note}
     if cell.status == "nothing found":
         return _told(status, note=cell.effort.describe(WORDING))
     others = len(cell.evidence) - 1

@@ -42,14 +42,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const head = element("tr");
   head.append(element("th", "corner", data.question), ...data.columns.map(heading));
   const body = element("tbody");
-  data.rows.forEach((row, number) => {
+  data.rows.forEach((row) => {
     const line = element("tr");
     const question = element("th", "", row.question);
     question.scope = "row";
     line.append(question);
     row.cells.forEach((cell, column) => {
       const name = `${row.question} ${data.columns[column].label}`;
-      line.append(cellOf(cell, name, () => setTriggerValue("opened", [number, column])));
+      line.append(cellOf(cell, name, () => setTriggerValue("opened", [row.place, data.first + column])));
     });
     body.append(line);
   });

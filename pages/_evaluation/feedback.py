@@ -10,7 +10,7 @@ from ingestion.acts.evaluation import (
     exported_feedback,
     list_feedback,
 )
-from pages._ask.rating import draw_keeping, draw_kept
+from pages._ask.keeping import draw_keeping, draw_kept
 from pages._evaluation.editor import edit_question
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_download, draw_more
@@ -91,8 +91,8 @@ def _draw_rating(answer: RatedAnswer) -> None:
             )
         if draw_kept(answer.conversation, answer.asked, key):
             return
-        if answer.rating.good and (answer.cites or answer.refused):
-            draw_keeping(answer.conversation, answer.asked, key, refused=answer.refused)
+        if answer.rating.good and answer.reply is not None and (answer.cites or answer.refused):
+            draw_keeping(answer.conversation, answer.asked, key, answer.question, answer.reply)
         elif act_button(
             "put_question",
             _("Write a test question"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import lru_cache
@@ -16,7 +16,8 @@ from pydantic import AfterValidator, TypeAdapter, ValidationError
 
 from rag_engine.conversations.person import LOCAL, OwnedRecord, Person, may_read, owns
 from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.storage.records import bodies, delete_record, reading, records, write_record, writing
+from rag_engine.storage.catalog import portions
+from rag_engine.storage.records import bodies, delete_record, reading, records, values_in, write_record, writing
 
 _ID = re.compile(r"[0-9a-f]{32}")
 # Records that were read last and are kept: pages ask for the same ones at everything a person does.
@@ -123,6 +124,23 @@ class RecordKind(Generic[AnyRecord]):
         with reading(workspace) as connection:
             found = bodies(connection, self._kind, under)
         return [self._validated(id, body) for id, body in found.items()]
+
+    def read_some(self, workspace: Path, ids: Sequence[str]) -> list[AnyRecord]:
+        """Return the records of these ids that exist."""
+        with reading(workspace) as connection:
+            rows = [
+                row
+                for some in portions(ids)
+                for row in connection.execute(
+                    sql.select(records.c.id, records.c.body).where(records.c.kind == self._kind, records.c.id.in_(some))
+                )
+            ]
+        return [self._validated(str(id), str(body)) for id, body in rows]
+
+    def values(self, workspace: Path, under: str, *paths: str) -> list[tuple[Any, ...]]:
+        """Return the values at JSON paths of the records whose id begins so."""
+        with reading(workspace) as connection:
+            return values_in(connection, self._kind, under, paths)
 
     def change_all(self, workspace: Path, naming: str, change: Callable[[AnyRecord], AnyRecord | None]) -> None:
         """Store every record of any owner that has this word, as `change` returns it; None deletes it."""

@@ -243,8 +243,8 @@ def _reranked(
 ) -> Ranked:
     """Return the order after a cross-encoder or the reader has read the best; a warning if one failed.
 
-    After a cross-encoder the reader changes no order. A document that is asked by itself is read to its end, others
-    around their nearest sentences.
+    After a cross-encoder the reader changes no order. Passages of a document that is asked by itself, or that all are
+    to be read, are read to their end, others around their nearest sentences.
     """
     try:
         if reranker := retrievers.reranker():
@@ -258,8 +258,9 @@ def _reranked(
     try:
         if (reader := retrievers.reader()) is None:
             return ranked
-        alone = allowed is not None and len(allowed) == 1
+        alone = config.read_all or (allowed is not None and len(allowed) == 1)
         depth = READ_WHOLE if alone else READ_AFTER if ranked.reranked else READ
+        depth = len(ranked.keys) if config.read_all else depth
         best = _records(ranked, depth, view)
         near = near_sentences(ranked.found.of_question(), plan.language, best, view)
         texts = [(record.parent.start + record.start, record.text, near.get(record.key, ())) for record in best]

@@ -7,7 +7,7 @@ log.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -20,7 +20,7 @@ from rag_engine.storage.records import body_of, log, reading, write_record, writ
 from rag_engine.storage.schema import documents
 
 # "source", "file" and "document" lines repeat the catalog's rows of a source, a download and a document.
-LogKind = Literal["act", "decision", "correction", "source", "file", "document"]
+LogKind = Literal["act", "decision", "cell decision", "correction", "source", "file", "document"]
 # The record that says which documents were entered last.
 _ENTERED = "entered"
 
@@ -84,6 +84,13 @@ def forget_lines(workspace: Path, kinds: Iterable[LogKind], *on: str) -> None:
         connection.execute(sql.delete(log).where(log.c.kind.in_(kinds), log.c.on.in_(on)))
 
 
+def forget_lines_of(workspace: Path, ids: Sequence[int]) -> None:
+    """Remove the lines of these ids."""
+    with writing(workspace) as connection:
+        for some in portions(ids):
+            connection.execute(sql.delete(log).where(log.c.id.in_(some)))
+
+
 def log_documents(catalog: Catalog) -> None:
     """Enter documents that are new or changed since the last time, and forget removed ones."""
     change = json.dumps([catalog.state("encoder"), catalog.state("workspace"), catalog.change()])
@@ -97,8 +104,7 @@ def log_documents(catalog: Catalog) -> None:
         add_lines(catalog.workspace, (line for on, line in held.items() if latest.get(on) != line))
         # Of a former version too, whose lines have the name that it had before.
         gone = [line.id for line in before if line.on not in held or line.document_id not in contents]
-        for some in portions(gone):
-            connection.execute(sql.delete(log).where(log.c.id.in_(some)))
+        forget_lines_of(catalog.workspace, gone)
         write_record(connection, _ENTERED, "", change)
 
 

@@ -11,9 +11,11 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.main import app
-from ingestion.acts.context import ActContext
+from ingestion.acts.comparisons import decide_cell, list_comparisons
+from ingestion.acts.context import ActContext, open_context
 from ingestion.worker import work
 from rag_engine.config import read_config
+from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import open_engine
 from tests.cli.conftest import fixed
 from tests.cli.test_ask import FORM, PLAN, POLICY, said
@@ -52,10 +54,10 @@ def test_every_cell_is_printed_with_its_page_and_the_same_command_asks_nothing_m
     assert "Italy Nothing found:" in shown
     sheets = openpyxl.load_workbook(path)
     assert sheets.sheetnames == ["Comparison", "Evidence"]
-    asked = [row[14].value for row in sheets["Evidence"].iter_rows(min_row=2)]
+    asked = [row[16].value for row in sheets["Evidence"].iter_rows(min_row=2)]
     assert compare(*words).exit_code == 0
     again = openpyxl.load_workbook(path)["Evidence"]
-    assert [row[14].value for row in again.iter_rows(min_row=2)] == asked
+    assert [row[16].value for row in again.iter_rows(min_row=2)] == asked
 
 
 def test_a_form_is_filled_in_by_every_column_into_a_workbook(
@@ -96,3 +98,16 @@ def test_what_cannot_be_compared_is_refused(compare: Callable[..., Any], words: 
     result = compare(*words)
     assert result.exit_code == 2
     assert said in " ".join(result.output.split())
+
+
+def test_a_decision_by_hand_is_printed_and_in_the_reply(compare: Callable[..., Any], tmp_path: Path) -> None:
+    words = ("-q", LEAVE, "-f", "hazard=Flood", "--name", "Flood")
+    assert compare(*words).exit_code == 0
+    with closing(open_engine(read_config(tmp_path / "workspace"))) as engine:
+        context = open_context(engine, LOCAL)
+        [begun] = list_comparisons(context)
+        place = begun.places[0]
+        decide_cell(context, begun.id, place, "corrected", author="Ada", note="short", text="At once.")
+    assert "At once. [corrected by Ada]" in " ".join(compare(*words).stdout.split())
+    [cell] = fixed("compare", compare(*words, "--json").stdout)["cells"]
+    assert (cell["decision"]["choice"], cell["decision"]["author"]) == ("corrected", "Ada")

@@ -64,6 +64,28 @@ def test_a_cell_opens_and_its_quote_leads_to_its_place_and_back(page: Page, tabl
     expect(page).not_to_have_url(re.compile("cell="))
 
 
+def test_a_cell_is_corrected_by_hand_and_that_is_taken_back(page: Page, table: str) -> None:
+    page.goto(table)
+    cell = page.get_by_role("button", name=f"{WHO} Flood Act")
+    cell.click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("textbox", name="Your name").fill("Ada")
+    dialog.get_by_role("textbox", name="Note").fill("shorter")
+    dialog.get_by_text("Correct", exact=True).click()
+    page.get_by_role("textbox", name="Correct answer").fill("A local flood plan.")
+    page.get_by_role("button", name="Save correction").click()
+    expect(dialog).to_contain_text("Corrected")
+    expect(dialog).to_contain_text("Note: shorter")
+    page.keyboard.press("Escape")
+    expect(cell).to_contain_text("Corrected · Ada")
+    expect(cell).to_contain_text("A local flood plan.")
+    cell.click()
+    dialog.get_by_role("button", name="Undo").click()
+    expect(dialog.get_by_role("button", name="Accept")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(cell).to_contain_text("Each county council must prepare a local flood plan")
+
+
 def test_the_comparison_is_taken_away_as_a_workbook(page: Page, table: str, tmp_path: Path) -> None:
     page.goto(table)
     with page.expect_download() as begun:

@@ -250,7 +250,7 @@ def test_test_questions_and_their_runs_keep_what_they_quote_unless_it_is_to_be_r
         assert isinstance(answer, Answer)
         begun = begin_turn(workspace, new_id(), question)
         end_turn(workspace, begun, reply_of(answer))
-        keep_answer(context, begun.id, begun.turns[-1].asked)
+        keep_answer(context, begun.id, begun.turns[-1].asked, [0])
         measured, _ = ask_test_questions(context, AnswersRequest())
         keep_run(workspace, measured.id)
         assert kinds_holding(workspace) == ["test question", "run", "run"]
@@ -274,7 +274,7 @@ def test_a_run_of_test_questions_keeps_no_answer_that_an_erasure_meanwhile_would
         context = context_of(engine)
         for question in ("Who keeps the zoning rules?", "Which officer keeps the zoning rules?"):
             begun = conversed(workspace, question, asked(engine, question))
-            keep_answer(context, begun.id, begun.turns[-1].asked)
+            keep_answer(context, begun.id, begun.turns[-1].asked, [0])
         start = datetime.now(UTC).isoformat()
 
         def erasing(done: int, *_: object) -> None:

@@ -154,6 +154,60 @@ def test_asking_a_cell_again_queues_that_cell_alone(start: Start, own: Path, com
     assert now(compared).cells[WHEN, compared.columns[0].key].asked > before
 
 
+def test_a_comparison_has_the_name_that_it_is_given(start: Start, own: Path) -> None:
+    app = compare(start(own))
+    app.text_input(key="compare name").set_value("Flood plans of 2026").run()
+    app.text_area(key="compare questions").set_value(WHO).run()
+    app.button(key="compare start").click().run()
+    assert [one.name for one in list_comparisons(resources.context())] == ["Flood plans of 2026"]
+
+
+def test_a_cell_is_accepted_with_name_and_note_and_that_is_undone(
+    start: Start, own: Path, compared: Comparison
+) -> None:
+    app = compare(start(own), comparison=compared.id, cell="0.0")
+    app.text_input(key="admin author").set_value("Ada").run()
+    next(one for one in app.text_input if one.label == "Note").set_value("checked").run()
+    app = app.button(key="comparison accepted").click().run()
+    assert not app.exception
+    cell = now(compared).cells[WHO, compared.columns[0].key]
+    assert cell.decision is not None
+    assert (cell.state, cell.decision.author, cell.decision.note) == ("accepted", "Ada", "checked")
+    assert "Ada, " in texts(app)
+    assert "1 accepted" in texts(app)
+    app = app.button(key="comparison decision undo").click().run()
+    assert now(compared).cells[WHO, compared.columns[0].key].decision is None
+
+
+def test_a_rejection_without_a_note_says_what_is_missing(start: Start, own: Path, compared: Comparison) -> None:
+    app = compare(start(own), comparison=compared.id, cell="0.0")
+    app = app.button(key="comparison rejected").click().run()
+    assert "A rejection needs a reason" in texts(app)
+    assert now(compared).cells[WHO, compared.columns[0].key].decision is None
+
+
+def test_the_next_undecided_cell_opens(start: Start, own: Path, compared: Comparison) -> None:
+    places = [place for place in compared.places if compared.cells[place].status in ("answered", "closest passages")]
+    first = compared.places.index(places[0])
+    app = compare(start(own), comparison=compared.id, cell="1.2")
+    app = app.button(key="comparison next").click().run()
+    assert app.query_params["cell"] in (f"{first // 3}.{first % 3}", [f"{first // 3}.{first % 3}"])
+
+
+def test_a_long_comparison_is_drawn_a_page_at_a_time_and_searched(start: Start, own: Path) -> None:
+    start(own)
+    questions = [f"Who keeps watch {n}?" for n in range(200)]
+    begun = begin_comparison(resources.context(), questions, "document", {}, name="Watches")
+    app = compare(start(own), comparison=begun.id)
+    assert not app.exception
+    assert "600 cells: 600 not asked yet" in texts(app)
+    assert "Questions 1 to 133 of 200" in texts(app)
+    app.text_input(key=f"comparison find {begun.id}").set_value("watch 199").run()
+    assert "Questions 1 to" not in texts(app)
+    app.text_input(key=f"comparison find {begun.id}").set_value("nowhere").run()
+    assert "No question matches." in texts(app)
+
+
 def test_a_comparison_is_renamed_deleted_and_brought_back(start: Start, own: Path, compared: Comparison) -> None:
     app = compare(start(own))
     app.text_input(key=f"comparison name {compared.id}").set_value("Flood plans").run()

@@ -7,6 +7,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
+
 from ingestion.acts.context import ActContext, local_person, open_context
 from ingestion.acts.evaluation import exported_feedback, list_feedback, queue_test
 from ingestion.worker import work
@@ -55,10 +58,27 @@ def test_without_questions_the_page_says_where_they_come_from(start: Start, own:
     assert page.button(key="test now").disabled
 
 
-def test_an_answer_is_kept_as_a_test_question_by_one_click_and_undone(start: Start, own: Path) -> None:
-    app = ask(start(own), LASTS)
-    [keep] = [one for one in app.button if one.label == "Keep as a test question"]
-    keep.click().run()
+def choosing(app: AppTest) -> AppTest:
+    """Draw the page with the choice of quotations open: outside a browser each run has to open it again."""
+    [keep] = [one for one in app.button if str(one.key).endswith(" keep")]
+    app = keep.click().run()
+    assert not app.exception
+    return app
+
+
+def saving(app: AppTest) -> Button:
+    """Return the button of the open dialog that keeps the question."""
+    return next(one for one in app.button if str(one.key).endswith(" chosen"))
+
+
+def test_an_answer_is_kept_with_the_quotation_that_answers_and_undone(start: Start, own: Path) -> None:
+    app = choosing(ask(start(own), LASTS))
+    assert read_test_questions(own) == ()
+    said = app.checkbox[0]
+    assert "six years" in said.label
+    assert said.value
+    saving(app).click()
+    app = choosing(app)
     [kept] = read_test_questions(own)
     assert kept.question == LASTS
     assert kept.language == "en"
@@ -68,6 +88,27 @@ def test_an_answer_is_kept_as_a_test_question_by_one_click_and_undone(start: Sta
     undo.click().run()
     assert not app.exception
     assert read_test_questions(own) == ()
+
+
+def test_nothing_is_ticked_where_no_quotation_answers_and_nothing_kept_before_a_choice(start: Start, own: Path) -> None:
+    start(own)
+    doubtful = replace(REPLY, ground="doubtful")
+    turn = Turn("How long?", "2026-11-25T10:00:00", doubtful)
+    restore_conversation(own, Conversation("0" * 31 + "1", (turn,)))
+    app = choosing(start(own, conversation="0" * 31 + "1"))
+    quotation, _absent = app.checkbox
+    assert not quotation.value
+    assert saving(app).disabled
+    quotation.check()
+    assert not saving(choosing(app)).disabled
+    app.checkbox[0].uncheck()
+    app.checkbox[1].check()
+    app = choosing(app)
+    assert app.checkbox[0].disabled
+    saving(app).click()
+    choosing(app)
+    [kept] = read_test_questions(own)
+    assert not kept.answerable
 
 
 def test_answers_rated_good_are_taken_over_in_bulk(start: Start, own: Path) -> None:
@@ -133,8 +174,11 @@ def test_feedback_is_listed_filtered_kept_and_leads_to_the_answer(start: Start, 
     assert "plan 2" not in texts(app)
     app.button_group(key="feedback kind").set_value("good").run()
     assert "Wrong act" not in texts(app)
-    [keep] = [one for one in app.button if one.label == "Keep as a test question"]
-    keep.click().run()
+    app = choosing(app)
+    app.checkbox[0].check()
+    app = choosing(app)
+    saving(app).click()
+    app = choosing(app)
     assert [one.question for one in read_test_questions(own)] == ["How long is plan 0 valid?"]
     assert "Kept as a test question" in texts(app)
     with context_at(own) as context:

@@ -24,10 +24,13 @@ from ingestion.dataset.comparison.comparison import (
 from ingestion.dataset.comparison.short_text import best_quotation, shortened, without_marks
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.types.run import Progress
-from rag_engine.answer_sentences import insufficient
+from rag_engine.answer_sentences import insufficient, quotations_heading
 from rag_engine.answering.chances import with_sources
 from rag_engine.answering.citations import citation_at
 from rag_engine.answering.refuse_answer import said
+from rag_engine.config import RetrievalConfig
+from rag_engine.conversations.quotation_answers import quotation_answers
+from rag_engine.conversations.reply import shown_sources
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
 from rag_engine.filters import Filter
@@ -40,6 +43,8 @@ from rag_engine.types.passage import Source
 
 # Passages that are shown where none answers.
 _NEAREST = 3
+# Passages of a column that are read. One read on a slow machine takes a twentieth of a second.
+MOST_READ = 1000
 # Failures one after the other from which the model is taken to be unavailable.
 _FAILURES = 3
 
@@ -113,7 +118,7 @@ def ask_cells(
     failed, and the next is asked. BackendError if the language model fails three times in a row, or at all of fewer
     cells.
     """
-    comparison = store.require(request.comparison)
+    comparison = store.require(request.comparison, whole=False)
     labels = {column.key: column.label for column in comparison.columns}
     present = present_columns(comparison, engine.collection.snapshot())
     asked_for = places_of(comparison, request, present)
@@ -144,7 +149,7 @@ def ask_cells(
             in_a_row = 0
         asked += 1
     progress(Progress(done + asked, len(asked_for), 0, 0, ""))
-    after = store.find(comparison.id)
+    after = store.outline(comparison.id)
     return AskedCells(asked, failed, after.counts if after else {})
 
 
@@ -156,16 +161,17 @@ def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: st
     question names one itself.
     """
     wanted = filter_of(comparison, column)
+    searched = searched_passages(comparison, column, engine.collection.snapshot())
+    retrieval = engine.retrieval(read_all=True, candidates=min(max(searched[1], 1), MOST_READ))
     # The scope of a question is what it names; here every document is of the column.
-    evidence = engine.find(replace(plan, scope=GeographicScope()), wanted)
+    evidence = engine.find(replace(plan, scope=GeographicScope()), wanted, retrieval)
     if comparison.form is None:
-        evidence = _gathered(engine, evidence, wanted)
+        evidence = _gathered(engine, evidence, wanted, retrieval)
     if comparison.by == "country" and not plan.scope:
         kept = [source for source in evidence.sources if _may_be_on(source, column)]
         if len(kept) < len(evidence.sources):
             evidence = with_sources(evidence, kept)
     answer = engine.structure(evidence, comparison.form) if comparison.form else _written(engine, evidence)
-    searched = searched_passages(comparison, column, engine.collection.snapshot())
     cell = ComparisonCell(
         question=plan.question,
         column=column,
@@ -180,9 +186,27 @@ def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: st
     )
     if isinstance(answer, StructuredAnswer):
         return _with_records(cell, answer)
-    short, lead = _worded(answer, engine)
-    citations = cell.citations or answer.citations
-    return replace(cell, status=_status(answer), short=short, text=answer.text, citations=citations, lead=lead)
+    answering = cell_answers(answer)
+    short, lead = _worded(answer, engine, answering)
+    status = _status(answer, answering)
+    return replace(
+        cell,
+        status=status,
+        short=short,
+        text=_reworded(answer) if status == "closest passages" else answer.text,
+        citations=cell.citations or answer.citations,
+        lead=lead,
+        answering=answering,
+    )
+
+
+def cell_answers(answer: Answer) -> tuple[int, ...]:
+    """Return the numbers from 0 of the citations that answer: of a language model's text all of them."""
+    if answer.generator != QUOTED:
+        return tuple(range(len(answer.citations)))
+    sources = shown_sources(answer.evidence)
+    cited = enumerate(answer.citations)
+    return tuple(n for n, citation in cited if quotation_answers(citation, sources, answer.evidence.ground))
 
 
 def _written(engine: Engine, evidence: Evidence) -> Answer:
@@ -218,9 +242,9 @@ def _values(record: CitedRecord) -> str:
     )
 
 
-def _gathered(engine: Engine, first: Evidence, wanted: Filter) -> Evidence:
+def _gathered(engine: Engine, first: Evidence, wanted: Filter, retrieval: RetrievalConfig) -> Evidence:
     """Return the evidence for all parts of a question."""
-    steps = engine.gather(first, wanted)
+    steps = engine.gather(first, wanted, retrieval)
     while True:
         try:
             next(steps)
@@ -238,21 +262,27 @@ def _may_be_on(source: Source, country: str) -> bool:
     return not named or country in named
 
 
-def _status(answer: Answer) -> CellStatus:
+def _status(answer: Answer, answering: Sequence[int]) -> CellStatus:
     if answer.status == "insufficient_evidence":
         return "nothing found"
     if answer.status == "error":
         return "failed"
-    quoted = answer.generator == QUOTED
-    return "closest passages" if quoted and answer.evidence.ground != "enough" else "answered"
+    return "answered" if answering else "closest passages"
 
 
-def _worded(answer: Answer, engine: Engine) -> tuple[str, int]:
+def _worded(answer: Answer, engine: Engine, answering: Sequence[int]) -> tuple[str, int]:
     """Return the few words of an answer that a table shows, and the number of their citation."""
     if answer.status != "answered" or answer.generator != QUOTED:
         return shortened(without_marks(answer.text), answer.evidence.plan.language), 0
-    number, quotation, answering = best_quotation(answer.text)
-    return shortened(quotation, engine.language_of(quotation), answering), number
+    number, quotation, place = best_quotation(answer.text, answering)
+    return shortened(quotation, engine.language_of(quotation), place), number
+
+
+def _reworded(answer: Answer) -> str:
+    """Return quotations of which none answers under the words that say so."""
+    language = answer.evidence.plan.language
+    sure, unsure = (quotations_heading(language, sure=one) for one in (True, False))
+    return answer.text.replace(sure, unsure, 1)
 
 
 def _nearest(evidence: Evidence) -> tuple[Citation, ...]:

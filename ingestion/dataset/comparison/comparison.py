@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from ingestion.dataset.comparison.decisions import CHOICES, CellDecision
 from rag_engine.answering.structured.answer_schema import NOTE, AnswerSchema, SchemaAttribute
 from rag_engine.answering_documents import answering_documents
 from rag_engine.conversations.person import SharedRecord
@@ -22,9 +23,9 @@ from rag_engine.types.document import DocumentRecord
 ColumnKind = Literal["document", "country"]
 CellStatus = Literal["answered", "closest passages", "nothing found", "failed"]
 NOT_ASKED = "not asked yet"
-MOST_QUESTIONS, MOST_COLUMNS = 20, 30
-# Columns that fill in a form: its records are read as a list, so that a collection may be asked.
-_MOST_FILLED = 1000
+# What can be said of a place: a decision by hand comes before what was found.
+STATES = (*CHOICES, *get_args(CellStatus), NOT_ASKED)
+MOST_QUESTIONS, MOST_COLUMNS, MOST_CELLS = 200, 1000, 20_000
 COUNTRY = "country"
 
 
@@ -53,7 +54,8 @@ class ComparisonCell(SharedRecord):
     `short` is the text in the table, from the citation `lead` if it is a quotation. `text` is the whole answer with its
     marks [Source n], `asked` the moment in UTC. Where nothing was found, `citations` are the nearest passages. `found`
     are the documents of all passages that were found, whether the answer cites them or not. Of a form, `records` are
-    the values of each record, stated by the citation of the same place.
+    the values of each record, stated by the citation of the same place. `answering` are the numbers from 0 of the
+    citations that answer. `since` is the moment from which the cell has this answer, `decision` the last one by hand.
     """
 
     question: str
@@ -70,11 +72,36 @@ class ComparisonCell(SharedRecord):
     found: tuple[str, ...] = ()
     records: tuple[tuple[Attribute, ...], ...] = ()
     comparison: str = ""
+    answering: tuple[int, ...] = ()
+    since: str = ""
+    decision: CellDecision | None = None
+
+    @property
+    def decided(self) -> CellDecision | None:
+        """The decision that counts; none but a correction outlives the answer that it was made upon."""
+        made = self.decision
+        return made if made and (made.choice == "corrected" or made.since == self.since) else None
+
+    @property
+    def state(self) -> str:
+        """The choice of a person who decided on the cell, else its status."""
+        return self.decided.choice if self.decided else self.status
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether its text is an answer: it was found to answer, or a person says so."""
+        found = self.status != "nothing found" and self.state in ("answered", "accepted")
+        return found or self.state == "corrected"
+
+    @property
+    def shown(self) -> Message | str:
+        """The text in the table: a person's in place of the answer's."""
+        return self.decided.text if self.decided and self.decided.choice == "corrected" else self.short
 
     @property
     def id(self) -> str:
-        """The id of the cell among the cells of every comparison: questions and columns have one line."""
-        return f"{self.comparison}\n{self.column}\n{self.question}"
+        """The id of the cell among the cells of every comparison."""
+        return cell_id(self.comparison, (self.question, self.column))
 
     @property
     def evidence(self) -> tuple[Citation, ...]:
@@ -106,11 +133,17 @@ class ComparisonColumn:
 CellPlace = tuple[str, str]
 
 
+def cell_id(comparison: str, place: CellPlace) -> str:
+    """Return the id of the cell at a question and a column, which have one line each."""
+    question, column = place
+    return f"{comparison}\n{column}\n{question}"
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison(SharedRecord):
     """Questions, columns of one kind with their filter, and the cells asked so far, by their place.
 
-    With a form, each cell holds its records instead of an answer in words.
+    With a form, each cell holds its records instead of an answer in words. The cells of an outline have no texts.
     """
 
     id: str
@@ -135,24 +168,19 @@ class Comparison(SharedRecord):
             place for place in self.places if (cell := self.cells.get(place)) is None or cell.status == "failed"
         )
 
-    def status_of(self, place: CellPlace) -> str:
-        """Return how a place is answered, or that it was not asked yet."""
+    def state_of(self, place: CellPlace) -> str:
+        """Return how a place is answered or decided on, or that it was not asked yet."""
         cell = self.cells.get(place)
-        return cell.status if cell else NOT_ASKED
+        return cell.state if cell else NOT_ASKED
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How many places are answered in which way, or were not asked yet."""
-        return dict(Counter(map(self.status_of, self.places)))
+        """How many places have which state, or were not asked yet."""
+        return dict(Counter(map(self.state_of, self.places)))
 
     def describe(self, words: Wording = ENGLISH) -> str:
-        """Return how many cells have which status: "12 answered, 3 nothing found, 25 not asked yet"."""
+        """Return how many cells have which state: "12 answered, 3 nothing found, 25 not asked yet"."""
         return describe_counts(self.counts, words)
-
-
-def most_columns(form: AnswerSchema | None) -> int:
-    """Return how many columns a comparison may have."""
-    return _MOST_FILLED if form else MOST_COLUMNS
 
 
 def describe_counts(counts: Mapping[str, int], words: Wording = ENGLISH) -> str:
@@ -161,15 +189,18 @@ def describe_counts(counts: Mapping[str, int], words: Wording = ENGLISH) -> str:
     >>> describe_counts({"answered": 12, "nothing found": 3})
     '12 answered, 3 nothing found'
     """
-    n = {status: counts.get(status, 0) for status in (*get_args(CellStatus), NOT_ASKED)}
+    n = {state: counts.get(state, 0) for state in STATES}
     told = {
+        "accepted": words.counted("{n} accepted", "{n} accepted", n["accepted"]),
+        "corrected": words.counted("{n} corrected", "{n} corrected", n["corrected"]),
+        "rejected": words.counted("{n} rejected", "{n} rejected", n["rejected"]),
         "answered": words.counted("{n} answered", "{n} answered", n["answered"]),
         "closest passages": words.counted("{n} closest passages", "{n} closest passages", n["closest passages"]),
         "nothing found": words.counted("{n} nothing found", "{n} nothing found", n["nothing found"]),
         "failed": words.counted("{n} failed", "{n} failed", n["failed"]),
         NOT_ASKED: words.counted("{n} not asked yet", "{n} not asked yet", n[NOT_ASKED]),
     }
-    return ", ".join(text for status, text in told.items() if n[status])
+    return ", ".join(text for state, text in told.items() if n[state])
 
 
 def read_questions(text: str) -> tuple[str, ...]:
@@ -274,12 +305,19 @@ def extended(
             most=MOST_QUESTIONS,
             count=len(asked),
         )
-    if len(keys) > (most := most_columns(comparison.form)):
+    if len(keys) > MOST_COLUMNS:
         raise InputError(
             "A comparison has at most {most} columns; these are {count}.",
             help="Narrow them down by a filter.",
-            most=most,
+            most=MOST_COLUMNS,
             count=len(keys),
+        )
+    if len(asked) * len(keys) > MOST_CELLS:
+        raise InputError(
+            "A comparison has at most {most:,} cells; these are {count:,}.",
+            help="Leave some out, or make a second comparison.",
+            most=MOST_CELLS,
+            count=len(asked) * len(keys),
         )
     return replace(comparison, questions=asked, columns=tuple(known[key] for key in keys))
 
@@ -292,6 +330,11 @@ def without(comparison: Comparison, *, question: str = "", column: str = "") -> 
         columns=tuple(one for one in comparison.columns if one.key != column),
         cells={place: cell for place, cell in comparison.cells.items() if question != place[0] and column != place[1]},
     )
+
+
+def documents_of(cell: ComparisonCell) -> set[str]:
+    """Return the documents that a cell may repeat: its column, what it cites, and what was found for it."""
+    return {cell.column, *cell.found, *(citation.document_id for citation in cell.citations)}
 
 
 def cites_any(cell: ComparisonCell, documents: Collection[str]) -> bool:
@@ -322,18 +365,35 @@ def cell_text(cell: ComparisonCell | None, words: Wording = ENGLISH) -> str:
     """Return a cell as a table shows it: its words with their page, or how much was searched."""
     if cell is None:
         return words.message("Not asked yet")
+    decided = cell.decided
+    if decided and decided.choice == "corrected":
+        return words.message("{text} [corrected by {name}]", text=decided.text, name=decided.author)
+    said = _found_text(cell, words)
+    if decided and decided.choice == "rejected":
+        return words.message("Rejected by {name}: {text}", name=decided.author, text=said)
+    return said
+
+
+def _found_text(cell: ComparisonCell, words: Wording) -> str:
     if cell.status == "nothing found":
         return words.message("Nothing found: {effort}.", effort=cell.effort.describe(words))
     if cell.status == "failed":
         return words.message("Failed: {error}", error=words.kept(cell.short))
     source = cell.source(words)
     shown = f"{cell.short} [{source}]" if source else cell.short
-    return words.message("Closest passages: {quote}", quote=shown) if cell.status == "closest passages" else shown
+    closest = cell.status == "closest passages" and cell.state != "accepted"
+    return words.message("Closest passages: {quote}", quote=shown) if closest else shown
 
 
-def status_text(status: str, words: Wording = ENGLISH) -> str:
-    """Return the status of a cell, or that it was not asked, in words."""
-    match status:
+def state_text(state: str, words: Wording = ENGLISH) -> str:
+    """Return the state of a cell, or that it was not asked, in words."""
+    match state:
+        case "accepted":
+            return words.message("accepted")
+        case "corrected":
+            return words.message("corrected")
+        case "rejected":
+            return words.message("rejected")
         case "answered":
             return words.message("answered")
         case "closest passages":

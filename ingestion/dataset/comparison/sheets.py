@@ -12,7 +12,7 @@ from ingestion.dataset.comparison.comparison import (
     ComparisonCell,
     cell_text,
     cells_in_order,
-    status_text,
+    state_text,
 )
 from ingestion.dataset.comparison.short_text import without_marks
 from ingestion.spreadsheets.workbook_writer import Cell, Sheet, storable, to_workbook
@@ -66,6 +66,7 @@ def _evidence_columns(form: AnswerSchema | None, words: Wording) -> tuple[tuple[
     answer = [(storable(name), 36) for name in _field_names(form)] if form else [(words.message("Answer"), 60)]
     return (
         (words.message("Question"), 36), (words.message("Column"), 30), (words.message("Status"), 16),
+        (words.message("Decided by"), 20), (words.message("Note"), 30),
         *answer, (words.message("Authority"), 28), (words.message("Title"), 40),
         (words.message("Year"), 8), (words.message("Page"), 8), (words.message("Licence"), 20),
         (words.message("Licence limits"), 22), (words.message("Quote"), 80), (words.message("Link"), 44),
@@ -80,8 +81,13 @@ def _table(comparison: Comparison, words: Wording) -> Sheet:
     sheet = Sheet(words.message("Comparison"), ((words.message("Question"), 40), *headings))
     for question in comparison.questions:
         cells = (comparison.cells.get((question, column.key)) for column in comparison.columns)
-        sheet.rows.append([Cell(storable(question)), *(Cell(storable(cell_text(cell, words))) for cell in cells)])
+        sheet.rows.append([Cell(storable(question)), *(_table_cell(cell, words) for cell in cells)])
     return sheet
+
+
+def _table_cell(cell: ComparisonCell | None, words: Wording) -> Cell:
+    """Return a cell of the table, grey unless it is an answer."""
+    return Cell(storable(cell_text(cell, words)), grey=cell is None or not cell.is_answer)
 
 
 def _evidence_rows(
@@ -95,11 +101,13 @@ def _evidence_rows(
 ) -> Iterator[list[Cell]]:
     """Yield a row for each quote, and one for a cell without any; nearest passages are no evidence."""
     if cell is None:
-        yield _cells((question, column, status_text(NOT_ASKED, words)))
+        yield _cells((question, column, state_text(NOT_ASKED, words)))
         return
-    quoted = cell.generator == QUOTED
-    answer = "" if cell.status == "nothing found" else cell.short if quoted else without_marks(cell.text)
-    before = (question, column, status_text(cell.status, words))
+    decided = cell.decided
+    written = cell.shown if cell.generator == QUOTED or cell.state == "corrected" else without_marks(cell.text)
+    answer = written if cell.is_answer or cell.status != "nothing found" else ""
+    by, note = (decided.author, decided.note) if decided else ("", "")
+    before = (question, column, state_text(cell.state, words), by, note)
     warnings = "\n".join(map(words.kept, cell.warnings))
     after = (cell.effort.describe(words), cell.generator, cell.asked[:19].replace("T", " "), warnings)
     for number, citation in enumerate(cell.evidence):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from rag_engine.answering.replies import CHECKED_MARK
 from rag_engine.takeaway.exported_text import AnswerLine, answer_lines
@@ -18,14 +19,15 @@ _WORDS_BEFORE = 8
 _FEWEST_WORDS = 10
 
 
-def best_quotation(text: str) -> tuple[int, str, int]:
+def best_quotation(text: str, answering: Sequence[int] = ()) -> tuple[int, str, int]:
     """Return the best quotation of an answer of quotations: its number from 0, words and place.
 
-    It is the first that does more than open a list; (0, "", 0) if the answer quotes nothing.
+    It is the first of the `answering` ones, else of all, that does more than open a list; (0, "", 0) if the answer
+    quotes nothing.
     """
     found = [_quotation(line) for line in answer_lines(text) if line.kind == "bullet"]
-    whole = (number for number, (said, _) in enumerate(found) if not said.endswith(":"))
-    number = next(whole, 0)
+    order = answering or range(len(found))
+    number = next((number for number in order if not found[number][0].endswith(":")), next(iter(order), 0))
     return (number, *found[number]) if found else (0, "", 0)
 
 

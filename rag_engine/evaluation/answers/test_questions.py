@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from rag_engine.conversations.quotation_answers import answering_quotations
 from rag_engine.conversations.record_kinds import RecordKind
 from rag_engine.conversations.store import Turn
 from rag_engine.errors import InputError
@@ -53,19 +54,21 @@ def answer_id(conversation: str, asked: str) -> str:
     return f"ask-{hashlib.sha256(f'{conversation} {asked}'.encode()).hexdigest()[:12]}"
 
 
-def kept_question(conversation: str, turn: Turn, language: str) -> AnswerQuestion:
-    """Return the question of a turn with the passages that its answer cites as the expected ones.
+def kept_question(
+    conversation: str, turn: Turn, language: str, chosen: Collection[int] | None = None
+) -> AnswerQuestion:
+    """Return the question of a turn with the passages that answer it; none say that the collection does not.
 
-    Where the answer is that nothing answers, this is expected. InputError for a question without a reply.
+    `chosen` are the numbers from 0 of the quotations that a person says answer it. Without a person's word they are
+    those that are likely to, and none of a refusal. InputError for a question without a reply or such a quotation.
     """
     if turn.reply is None or turn.reply.status == "error":
         raise InputError("This question has no answer to keep.", help="Ask it again.")
-    answered = turn.reply.status == "answered"
-    # What is quoted below a refusal is no answer.
-    cited = turn.reply.citations if answered else ()
+    likely = answering_quotations(turn.reply)
+    if chosen is None and turn.reply.status == "answered" and not likely:
+        raise InputError("No quotation of this answer is likely to answer.", help="Choose one below the answer.")
+    cited = [turn.reply.citations[number] for number in sorted(likely if chosen is None else chosen)]
     passages = dict.fromkeys(Quote(citation.file, citation.page, citation.quote) for citation in cited)
-    if answered and not passages:
-        raise InputError("This answer cites nothing.", help="Write the question by hand on the Evaluation page.")
     question = " ".join((turn.rewritten or turn.question).split())
     filters = turn.settings.wanted if turn.settings else {}
     id = answer_id(conversation, turn.asked)

@@ -68,9 +68,25 @@ def test_a_refusal_is_kept_as_what_the_collection_does_not_answer(context: ActCo
         Turn("How?", THIRD, None),
     )
     assert not evaluation.keep_answer(context, CONVERSATION, FIRST).answerable
-    for asked, fault in ((SECOND, "cites nothing"), (THIRD, "no answer to keep"), (FOURTH, "was deleted")):
+    for asked, fault in ((SECOND, "likely to answer"), (THIRD, "no answer to keep"), (FOURTH, "was deleted")):
         with pytest.raises(InputError, match=fault):
             evaluation.keep_answer(context, CONVERSATION, asked)
+
+
+def test_the_quotations_that_a_person_chose_are_the_ones_expected(context: ActContext) -> None:
+    [one] = REPLY.citations
+    other = replace(one, quote="for ever", start=50, end=58)
+    rated(context, Turn("How long?", FIRST, replace(REPLY, citations=(one, other), ground="doubtful")))
+    with pytest.raises(InputError, match="likely to answer"):
+        evaluation.keep_answer(context, CONVERSATION, FIRST)
+    kept = evaluation.keep_answer(context, CONVERSATION, FIRST, [1])
+    assert [quote.quote for quote in kept.passages] == ["for ever"]
+    assert not evaluation.keep_answer(context, CONVERSATION, FIRST, ()).answerable
+
+
+def test_an_answer_of_closest_passages_is_not_taken_over_without_a_choice(context: ActContext) -> None:
+    rated(context, Turn("How long?", FIRST, replace(REPLY, ground="doubtful"), rating=TurnRating(good=True)))
+    assert evaluation.good_answers(context) == []
 
 
 def test_only_answers_rated_good_are_taken_over_and_each_once(context: ActContext) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,13 +18,15 @@ from ingestion.acts.comparisons import (
     restore_comparison,
 )
 from ingestion.acts.context import ActContext
-from ingestion.acts.documents import erase
+from ingestion.acts.documents import add_files, erase
 from ingestion.dataset.comparison.ask_cells import AskedCells, CellsRequest, ask_cells, cells_request_of
 from ingestion.dataset.comparison.comparison import ColumnKind, Comparison, ComparisonCell
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.types.run import Progress
 from ingestion.worker import work
 from rag_engine.errors import BackendError
+from rag_engine.types.evidence import Evidence
+from rag_engine.types.passage import Tier
 from tests.ingestion.dataset.comparison.conftest import ComparingEngine, WritingModel
 from tests.ingestion.left_behind import files_holding, forms
 from tests.present import present
@@ -72,7 +76,22 @@ def test_how_hard_was_searched_counts_the_passages_of_the_column(
     effort = found(context, begun)[WHO, "Spain"].effort
     children = {one.file: one.children for one in context.engine.collection.documents()}
     assert (effort.documents, effort.passages) == (2, children["spain.md"] + children["both.md"])
-    assert 0 < effort.read <= effort.passages if reader else effort.read == 0
+    assert effort.read == (effort.passages if reader else 0)
+
+
+def test_every_passage_of_a_long_document_is_read(context: ActContext, engine: ComparingEngine, tmp_path: Path) -> None:
+    said = "\n\n".join(f"# Chapter {n}\n\nWatch {n} is kept by the warden of district {n}." * 3 for n in range(60))
+    (tmp_path / "long.md").write_text(said, encoding="utf-8")
+    add_files(context, [tmp_path / "long.md"])
+    engine.models.reading = reader = ReadingByHand(len)
+    engine.config = replace(engine.config, retrieval=engine.retrieval(rerank=True))
+    [long] = [one for one in engine.collection.documents() if one.file == "long.md"]
+    begun = begin_comparison(context, ["Who keeps watch 41?"], "document", {}, only=[long.document_id])
+    ask(context, begun)
+    [cell] = found(context, begun).values()
+    assert (cell.effort.read, cell.effort.passages) == (long.children, long.children)
+    assert long.children > 40
+    assert len(set(reader.scored)) == long.children
 
 
 def test_a_country_that_a_question_names_is_no_reason_to_refuse_another_column(context: ActContext) -> None:
@@ -107,6 +126,27 @@ def test_each_document_is_asked_by_itself(context: ActContext) -> None:
     for (_, column), cell in found(context, begun).items():
         assert {one.document_id for one in cell.citations} <= {column}
         assert cell.effort.documents == 1
+
+
+@pytest.mark.parametrize(("tier", "status"), [("strong", "answered"), ("moderate", "closest passages")])
+def test_a_cell_is_answered_only_where_a_quotation_answers(
+    context: ActContext, engine: ComparingEngine, monkeypatch: pytest.MonkeyPatch, tier: Tier, status: str
+) -> None:
+    find = engine.find
+    monkeypatch.setattr(engine, "find", lambda *given: with_tier(find(*given), tier))
+    begun = begin(context)
+    ask(context, begun)
+    cell = found(context, begun)[WHO, "France"]
+    assert (cell.status, bool(cell.answering)) == (status, status == "answered")
+    assert ("may not answer" in cell.text) == (status == "closest passages")
+
+
+def with_tier(evidence: Evidence, tier: Tier) -> Evidence:
+    """Return evidence that is enough, with every passage of one tier."""
+    sources = tuple(
+        replace(source, hits=tuple(replace(hit, tier=tier) for hit in source.hits)) for source in evidence.sources
+    )
+    return replace(evidence, sources=sources, ground="enough")
 
 
 def test_a_language_model_writes_the_cells(context: ActContext, model: WritingModel) -> None:

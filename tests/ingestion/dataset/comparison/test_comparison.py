@@ -83,13 +83,23 @@ def test_what_is_added_comes_after_what_is_there_and_nothing_twice() -> None:
     [
         ([], [SPAIN], "no question"),
         ([WHO], [], "nothing to compare"),
-        ([f"{n}?" for n in range(MOST_QUESTIONS + 1)], [SPAIN], "at most 20 questions"),
-        ([WHO], [ComparisonColumn(f"{n}", f"{n}") for n in range(MOST_COLUMNS + 1)], "at most 30 columns"),
+        ([f"{n}?" for n in range(MOST_QUESTIONS + 1)], [SPAIN], "at most 200 questions"),
+        ([WHO], [ComparisonColumn(f"{n}", f"{n}") for n in range(MOST_COLUMNS + 1)], "at most 1000 columns"),
+        (
+            [f"{n}?" for n in range(MOST_QUESTIONS)],
+            [ComparisonColumn(f"{n}", f"{n}") for n in range(101)],
+            "at most 20,000 cells; these are 20,200",
+        ),
     ],
 )
 def test_what_makes_no_table_is_refused(questions: list[str], columns: list[ComparisonColumn], said: str) -> None:
     with pytest.raises(InputError, match=said):
         extended(EMPTY, questions, columns)
+
+
+def test_two_hundred_questions_are_asked_of_a_hundred_documents() -> None:
+    columns = [ComparisonColumn(f"{n}", f"{n}") for n in range(100)]
+    assert len(extended(EMPTY, [f"{n}?" for n in range(200)], columns).places) == 20_000
 
 
 def test_what_was_not_asked_or_failed_is_open() -> None:

@@ -24,7 +24,7 @@ from ingestion.acts.context import ActContext
 from ingestion.acts.documents import erase
 from ingestion.add_files import add_paths
 from ingestion.dataset.comparison.ask_cells import AskedCells, CellsRequest, ask_cells
-from ingestion.dataset.comparison.comparison import MOST_COLUMNS, Comparison, ComparisonColumn, extended
+from ingestion.dataset.comparison.comparison import Comparison
 from ingestion.dataset.comparison.store import ComparisonStore
 from rag_engine.answering.structured.answer_schema import AnswerSchema, parse_schema
 from rag_engine.config import read_config
@@ -136,7 +136,8 @@ def test_the_evidence_has_a_row_for_each_record_and_a_column_for_each_value(
             describe_document(connection, record.key, known)
     ask(context, begun)
     found = evidence(context, begun)
-    assert list(found["Cork"])[:7] == ["Question", "Column", "Status", "note", "measure", "metres", "Authority"]
+    before = ["Question", "Column", "Status", "Decided by", "Note"]
+    assert list(found["Cork"])[:9] == [*before, "note", "measure", "metres", "Authority"]
     milltown = found["Milltown"]
     assert (milltown["measure"], milltown["metres"]) == ("The mayor orders the evacuation", 4.5)
     assert "The mayor" in milltown["Quote"]
@@ -194,7 +195,7 @@ def test_a_record_of_any_length_and_signs_survives_the_catalog_and_fits_the_work
     text = "the evacuation _x0041_ \U0001f30a\x00 " + "orders the mayor " * 6_000
     hostile = replace(cell, records=((Attribute("measure", text), Attribute("metres", 4), Attribute("note", ("a",))),))
     store.put_cell(begun.id, hostile)
-    assert store.require(begun.id).cells[hostile.question, hostile.column] == hostile
+    assert store.require(begun.id).cells[hostile.question, hostile.column].records == hostile.records
     row = evidence(context, begun)["Milltown"]
     assert row["measure"].startswith("the evacuation _x005F_x0041_ \U0001f30a")
     assert (row["metres"], row["note"]) == (4, "a")
@@ -208,8 +209,3 @@ def test_a_comparison_is_continued_with_its_own_form_alone(
     again = continue_comparison(context, [QUESTION], "document", {}, form=SCHEMA)
     assert (again.id, again.form, len(again.questions)) == (begun.id, SCHEMA, 2)
     assert continue_comparison(context, [QUESTION], "document", {}, form=form).id != begun.id
-
-
-def test_a_form_is_filled_in_by_more_documents_than_a_table_of_answers_has(begun: Comparison) -> None:
-    more = extended(begun, columns=[ComparisonColumn(f"{n}", f"{n}") for n in range(10 * MOST_COLUMNS)])
-    assert len(more.columns) == 3 + 10 * MOST_COLUMNS

@@ -62,8 +62,20 @@ def test_the_evidence_has_a_row_for_each_quote_with_licence_and_limits() -> None
 
 def test_a_link_opens_the_passage_in_its_document() -> None:
     sheet = opened("http://127.0.0.1:8501/")["Evidence"]
-    assert sheet["L2"].hyperlink.target == "http://127.0.0.1:8501/document?document=abc&page=3&passage=10-30"
-    assert opened()["Evidence"]["L2"].value is None
+    assert sheet["N2"].hyperlink.target == "http://127.0.0.1:8501/document?document=abc&page=3&passage=10-30"
+    assert opened()["Evidence"]["N2"].value is None
+
+
+def test_what_answers_is_black_and_all_else_is_grey() -> None:
+    closest = replace(CELL, column="Italy", status="closest passages")
+    table = replace(TABLE, cells={**TABLE.cells, (WHO, "Italy"): closest})
+    sheet = openpyxl.load_workbook(io.BytesIO(comparison_workbook(table, [])))["Comparison"]
+    assert sheet["D2"].value.startswith("Closest passages: ")
+    assert [bool(sheet[place].font.color and sheet[place].font.italic) for place in ("B2", "C2", "D2")] == [
+        False,
+        True,
+        True,
+    ]
 
 
 @pytest.mark.parametrize("name", ["Comparison", "Evidence"])
