@@ -9,7 +9,7 @@ from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
 from rag_engine.protocols import SparseIndex
 from rag_engine.text.analyzer import analyse
-from rag_engine.text.key_words import find_key_words, wanted_words
+from rag_engine.text.words.key_words import find_key_words, wanted_words
 from tests.rag_engine.backends.conftest import ROWS
 
 LANGUAGES = {language for _, _, language, _ in ROWS}

@@ -1,0 +1,358 @@
+"""Reading what is typed into a search: words, phrases, beginnings of words, operators and negations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from typing import Generic, TypeAlias, TypeVar
+
+from rag_engine.text.folding import fold
+from rag_engine.text.words.grouped_numbers import GROUPED
+from rag_engine.text.stop_words import stopwords
+from rag_engine.text.tables import read_table
+
+# Each opening quotation mark with the marks that close it. One at a letter or a digit is an apostrophe or inches.
+_CLOSING = {'"': '"', "“": "”“\"", "„": "“”\"", "«": "»", "»": "«", "'": "'’", "‘": "’'"}
+_SINGLE = "'‘"
+_PIECE = re.compile(
+    rf"(?P<blank>\s+)|(?P<open>[-−–+]?\()|(?P<close>\))|(?P<number>{GROUPED.pattern})|(?P<mark>[,;:.?!…]+(?=\s|$))"
+    r"|(?P<word>(?:§+\s*(?=\d))?[^\s()\"“”„«»‟]+(?:\([^\s()]{1,4}\))*)"
+)
+_LEADING = re.compile(r"[-−–]+(?=[\w\"“„«'‘*])")
+# Degrees and shares below zero: -5 °C leaves nothing out.
+_BELOW_ZERO = re.compile(r"[-−–]\d+(?:[.,]\d+)?\s?[°%]")
+_LEAST_LETTERS = 2
+_PARTICIPLE = re.compile(r"\w{3,}[^e\W]ed|\w+ly")
+
+Leaf = TypeVar("Leaf")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word or the words of a phrase as they are typed; a star stands for any letters of a word."""
+
+    text: str
+    phrase: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Every(Generic[Leaf]):
+    """All of the parts have to be there."""
+
+    parts: tuple[Node[Leaf], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Some(Generic[Leaf]):
+    """One of the parts has to be there."""
+
+    parts: tuple[Node[Leaf], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Without(Generic[Leaf]):
+    """The part must not be there."""
+
+    part: Node[Leaf]
+
+
+Node: TypeAlias = Leaf | Every[Leaf] | Some[Leaf] | Without[Leaf]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchWords:
+    """What a search asks for.
+
+    `plain` is the text without operators and without what is left out, to be searched by meaning. `operated` says
+    whether more than plain words was typed, `phrased` whether there is a phrase in quotation marks, and `unclosed`
+    whether a quotation mark is not closed: its phrase goes to the end.
+    """
+
+    tree: Every[Term]
+    plain: str
+    operated: bool = False
+    phrased: bool = False
+    unclosed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """A part of the text: a term, a bracket, an operator (and, or, not) or a punctuation mark."""
+
+    kind: str
+    text: str
+    closed: bool = True
+
+
+@lru_cache(maxsize=100)
+def read_search(text: str) -> SearchWords:
+    """Return what the words of a search ask for.
+
+    OR joins what is beside it, AND binds closer, and words side by side are all wanted.
+
+    >>> read_search("floods but not drought").tree
+    Every(parts=(Term(text='floods', phrase=False), Without(part=Term(text='drought', phrase=False))))
+    """
+    tokens = list(_tokens(text))
+    negated = _negated(tokens)
+    kinds = {token.kind for token in negated}
+    tree, wanted = _Reader(negated).everything()
+    phrased = any(term.phrase for term in leaves(tree))
+    unclosed = any(not token.closed for token in tokens)
+    globbed = any("*" in token.text for token in tokens if token.kind == "term")
+    operated = unclosed or globbed or bool(kinds & {"and", "or", "not"})
+    return SearchWords(tree, " ".join(wanted) if operated else text, operated or phrased, phrased, unclosed)
+
+
+def leaves(node: Node[Leaf]) -> Iterator[Leaf]:
+    """Yield the leaves that are wanted, not those that must not be there."""
+    if isinstance(node, Every | Some):
+        for part in node.parts:
+            yield from leaves(part)
+    elif not isinstance(node, Without):
+        yield node
+
+
+def all_leaves(node: Node[Leaf]) -> Iterator[Leaf]:
+    """Yield the leaves that are wanted and those that must not be there."""
+    if isinstance(node, Every | Some):
+        for part in node.parts:
+            yield from all_leaves(part)
+    elif isinstance(node, Without):
+        yield from all_leaves(node.part)
+    else:
+        yield node
+
+
+def holds(node: Node[Leaf], is_there: Callable[[Leaf], bool]) -> bool:
+    """Return whether something meets a tree, by what is there of its leaves."""
+    if isinstance(node, Every):
+        return all(holds(part, is_there) for part in node.parts)
+    if isinstance(node, Some):
+        return any(holds(part, is_there) for part in node.parts)
+    if isinstance(node, Without):
+        return not holds(node.part, is_there)
+    return is_there(node)
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    """Yield the parts of the text; a phrase in quotation marks is one."""
+    at = 0
+    while at < len(text):
+        starts = at == 0 or text[at - 1].isspace() or text[at - 1] in "(-−–+"
+        leading = _LEADING.match(text, at) if starts and not _BELOW_ZERO.match(text, at) else None
+        if leading and (at == 0 or not text[at - 1].isalnum()):
+            yield _Token("not", leading[0])
+            at = leading.end()
+        if quoted := _quoted(text, at):
+            at, phrase = quoted
+            yield from [phrase] if phrase.text else []
+            continue
+        match = _PIECE.match(text, at)
+        at = match.end() if match else at + 1
+        if match and match.lastgroup in ("open", "close"):
+            yield from [_Token("not", "-")] if match[0][0] in "-−–" else []
+            yield _Token(match.lastgroup, match[0][-1])
+        elif match and match.lastgroup not in ("blank", None):
+            yield from _word_tokens(match[0], str(match.lastgroup))
+
+
+def _quoted(text: str, at: int) -> tuple[int, _Token] | None:
+    """Return the phrase that opens here, with where the text goes on; None without a quotation mark."""
+    mark = text[at : at + 1]
+    if mark not in _CLOSING or not mark or (at and text[at - 1].isalnum()):
+        return None
+    ends = [
+        place
+        for place in range(at + 1, len(text))
+        if text[place] in _CLOSING[mark] and (mark not in _SINGLE or not text[place + 1 : place + 2].isalnum())
+    ]
+    if mark in _SINGLE and not (ends and " " in text[at : ends[0]]):
+        return None
+    end = ends[0] if ends else len(text)
+    words = " ".join(text[at + 1 : end].split())
+    if not any(character.isalnum() for character in words):
+        return (end + 1, _Token("phrase", "")) if ends else (at + 1, _Token("phrase", ""))
+    return end + 1, _Token("phrase", words, closed=bool(ends))
+
+
+def _word_tokens(text: str, kind: str) -> Iterator[_Token]:
+    if kind == "mark":
+        yield _Token("mark", text[0])
+        return
+    word = text.strip("*") if sum(map(str.isalnum, text)) < _LEAST_LETTERS else re.sub(r"\*+", "*", text)
+    bare = word.rstrip(",;:.?!…")
+    operator = {"&&": "and", "||": "or", "|": "or"}.get(bare) or _operators().get(bare)
+    if operator:
+        yield _Token(operator, word)
+    elif any(character.isalnum() for character in word):
+        yield _Token("term", word.removeprefix("+"))
+        yield from [_Token("mark", word[-1])] if word[-1:] in ",;:.?!…" and kind == "word" else []
+
+
+@cache
+def _operators() -> Mapping[str, str]:
+    return {word: name for name, words in read_table("search_words")["operators"].items() for word in words.split()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Negations:
+    """The folded words of one language by which a plain question leaves something out."""
+
+    leaving_out: tuple[tuple[str, ...], ...]
+    after: frozenset[str]
+    before: frozenset[str]
+    kept: frozenset[str]
+    passed: frozenset[str]
+    joining: frozenset[str]
+    stop_words: frozenset[str]
+
+
+@cache
+def _negations() -> tuple[_Negations, ...]:
+    tables = {name: table for name, table in read_table("search_words").items() if name != "operators"}
+    return tuple(
+        _Negations(
+            tuple(sorted((tuple(words.split()) for words in table["leaving_out"]), key=len, reverse=True)),
+            frozenset(table.get("after", ())),
+            frozenset(table.get("before", ())),
+            *(frozenset(table[name].split()) for name in ("kept", "passed", "joining")),
+            stopwords(language),
+        )
+        for language, table in tables.items()
+    )
+
+
+def _negated(tokens: Sequence[_Token]) -> list[_Token]:
+    """Return the tokens in which "but not drought" is the operator NOT before its words."""
+    folded = [fold(token.text).replace("’", "'").strip(",;:.?!…*") or token.text for token in tokens]
+    for table in _negations():
+        for at in range(1, len(tokens)):
+            if table.after and folded[at] in table.after and tokens[at].kind == "term":
+                if turned := _before(tokens, folded, at, table):
+                    return turned
+            for words in table.leaving_out:
+                if tuple(folded[at : at + len(words)]) == words:
+                    if left_out := list(_left_out(tokens, folded, at + len(words), table)):
+                        beyond = left_out[-1][1]
+                        named = [_named_out(tokens[first:end]) for first, end in left_out]
+                        return [*tokens[:at], *(one for some in named for one in some), *_negated_rest(tokens[beyond:])]
+                    break
+    return list(tokens)
+
+
+def _negated_rest(tokens: Sequence[_Token]) -> list[_Token]:
+    # A token in front, since nothing is left out at the beginning.
+    return _negated([_Token("mark", "."), *tokens])[1:]
+
+
+def _before(tokens: Sequence[_Token], folded: Sequence[str], at: int, table: _Negations) -> list[_Token]:
+    """Return the tokens in which the words before a Turkish negation are left out; none where it begins nothing."""
+    opening = next((place for place in range(at - 1, 0, -1) if folded[place] in table.before), None)
+    first = at - 1 if opening is None else opening + 1
+    if not 0 < first < at or at - first > 3 or (opening is None and folded[at] == "degil"):
+        return []
+    return [*tokens[: first if opening is None else opening], *_named_out(tokens[first:at]), *tokens[at + 1 :]]
+
+
+def _named_out(tokens: Sequence[_Token]) -> list[_Token]:
+    """Return the operator NOT before the tokens, in brackets if they are several."""
+    some = [replace(token, text=token.text.rstrip(",;:.?!…")) for token in tokens if token.kind != "mark"]
+    return [_Token("not", "-"), _Token("open", "("), *some, _Token("close", ")")]
+
+
+def _left_out(
+    tokens: Sequence[_Token], folded: Sequence[str], at: int, table: _Negations
+) -> Iterator[tuple[int, int]]:
+    """Yield the tokens [first, end) of each thing that is left out from a place on."""
+    while True:
+        while at < len(tokens) and folded[at] in table.passed:
+            at += 1
+        first = at
+        while at < len(tokens) and _names(tokens, folded, at, table):
+            at += 1
+        if at == first:
+            return
+        yield first, at
+        if at >= len(tokens) or folded[at] not in table.joining:
+            return
+        at += 1
+
+
+def _names(tokens: Sequence[_Token], folded: Sequence[str], at: int, table: _Negations) -> bool:
+    """Return whether a token may name what is left out: a phrase, or a word that is no verb and no function word."""
+    if tokens[at].kind == "phrase":
+        return True
+    word = tokens[at].text
+    # In German a noun has a capital where the other words have theirs.
+    capitals = any(token.text[:1].isupper() for token in tokens[1:] if token.kind == "term")
+    verbal = _PARTICIPLE.fullmatch(folded[at]) if "nor" in table.joining else "oder" in table.joining and capitals
+    if tokens[at].kind != "term" or folded[at] in table.kept | table.stop_words:
+        return False
+    return not verbal or (word[:1].isupper() and "nor" not in table.joining)
+
+
+class _Reader:
+    """A reader of tokens, from the first to the last."""
+
+    def __init__(self, tokens: Sequence[_Token]) -> None:
+        self._tokens = [token for token in tokens if token.kind != "mark"]
+        self._at = 0
+        self._wanted: list[str] = []
+        self._left_out = 0
+
+    def everything(self) -> tuple[Every[Term], list[str]]:
+        """Return the tree of all tokens, and the texts of the terms that are wanted."""
+        parts: list[Node[Term]] = []
+        while self._at < len(self._tokens):
+            parts += self._sequence()
+            # A bracket that closes none.
+            self._at += 1
+        return Every(tuple(parts)), self._wanted
+
+    def _sequence(self) -> list[Node[Term]]:
+        parts: list[Node[Term]] = []
+        while self._kind() not in ("", "close"):
+            before = self._at
+            options = [one for one in [self._joined()] if one]
+            while self._kind() == "or":
+                self._at += 1
+                options += [one for one in [self._joined()] if one]
+            parts += [Some(tuple(options))] if len(options) > 1 else options
+            # An operator with nothing to join.
+            self._at += self._at == before
+        return parts
+
+    def _joined(self) -> Node[Term] | None:
+        parts = [one for one in [self._factor()] if one]
+        while self._kind() == "and":
+            self._at += 1
+            parts += [one for one in [self._factor()] if one]
+        return Every(tuple(parts)) if len(parts) > 1 else parts[0] if parts else None
+
+    def _factor(self) -> Node[Term] | None:
+        kind = self._kind()
+        if kind == "not":
+            self._at += 1
+            self._left_out += 1
+            part = self._factor()
+            self._left_out -= 1
+            return part and Without(part)
+        if kind == "open":
+            self._at += 1
+            inner = self._sequence()
+            self._at += 1
+            return Every(tuple(inner)) if len(inner) > 1 else inner[0] if inner else None
+        if kind not in ("term", "phrase"):
+            return None
+        term = Term(self._tokens[self._at].text.strip(",;:?!…"), phrase=kind == "phrase")
+        self._at += 1
+        if not self._left_out:
+            text = term.text.replace("*", "")
+            self._wanted.append(f"“{text}”" if term.phrase else text)
+        return term
+
+    def _kind(self) -> str:
+        return self._tokens[self._at].kind if self._at < len(self._tokens) else ""
