@@ -51,12 +51,12 @@ from rag_engine.protocols import Vectors
 from rag_engine.text.analyzer import acronyms, analyse, cited_words, located_words, shared_terms, surface
 from rag_engine.text.control_characters import without_controls
 from rag_engine.text.folding import fold, fold_in_place
-from rag_engine.text.words.key_words import find_key_words, wanted_words
 from rag_engine.text.neutralise import neutralise
 from rag_engine.text.quantities import calendar_dates, quantities
 from rag_engine.text.repetition import repetition_start
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.text.url_masking import masked
+from rag_engine.text.words.key_words import find_key_words, wanted_words
 from rag_engine.types.document import Block, ExtractedText, Line
 
 # One word, numbers, brackets, quotation marks, blanks, lines, addresses, capitals, abbreviations, accents, endings.

@@ -54,9 +54,7 @@ def draw_facets(engine: Engine, query: PassageQuery, found: FoundPassages | None
         st.caption(_("Filters appear once the first document is indexed."))
         return
     hits = _hits(engine, found, snapshot) if found is not None and query.words else frozenset(snapshot.documents)
-    counts = live_counts(
-        query.wanted, snapshot.facets, snapshot.documents, lambda keys: len(hits.intersection(keys))
-    )
+    counts = live_counts(query.wanted, snapshot.facets, snapshot.documents, lambda keys: len(hits.intersection(keys)))
     for name in filter_names():
         label = filter_label(name)
         chosen = query.wanted.get(name, ())

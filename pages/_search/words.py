@@ -53,8 +53,8 @@ def draw_words(query: PassageQuery) -> None:
             _("All words only"),
             key=_ONLY,
             help=_(
-                "Leave out passages that are close in meaning but do not contain all of the words. A phrase in quotation "
-                "marks leaves them out by itself. Words are found in every form, in passages of the same language."
+                "Leave out passages that are close in meaning but do not contain all of the words. A phrase in "
+                "quotation marks leaves them out by itself. Words are found in every form of the same language."
             ),
             on_change=when_changed(_ONLY, st.session_state[_ONLY], _follow, query),
         )

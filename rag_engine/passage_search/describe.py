@@ -16,13 +16,14 @@ def describe_searched(wanted: WantedWords, words: Wording = ENGLISH) -> str:
 
     >>> from rag_engine.text.words.key_words import wanted_words
     >>> describe_searched(wanted_words("flood OR storm -drought resilien*", "en", {"en"}))
-    'Searched for (flood or storm) and words that begin with “resilien”, without “drought”.'
+    'Searched for (“flood” or “storm”) and words that begin with “resilien”, without “drought”.'
     """
     parts = wanted.tree.parts
     left_out = [_described(part.part, words, within=False) for part in parts if isinstance(part, Without)]
-    sought = words.together([_described(part, words) for part in parts if not isinstance(part, Without)])
-    if not sought:
+    kept = [part for part in parts if not isinstance(part, Without)]
+    if not kept:
         return ""
+    sought = words.together([_described(part, words, within=len(kept) > 1) for part in kept])
     told = (
         words.message("Searched for {words}, without {left_out}.", words=sought, left_out=words.together(left_out))
         if left_out

@@ -23,13 +23,15 @@ from rag_engine.protocols import Vectors
 from rag_engine.retrieval.ranking import Ranked, rank
 from rag_engine.storage.snapshot import CollectionView, Snapshot
 from rag_engine.text.words.key_words import WantedWords, leaves_out, wanted_words
-from rag_engine.text.words.search_words import read_search
+from rag_engine.text.words.search_words import Without, read_search
 from rag_engine.types.document import DocumentRecord
 from rag_engine.types.evidence import QueryPlan
 
 # The most passages without all of the words that are found by meaning. No score tells where other subjects begin, and
 # further down few passages are about the query.
 NEAREST = 20
+# The similarity to which chance seldom comes (rag_engine/calibration.py).
+_MODERATE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,22 +163,33 @@ def find_passages(engine: Engine, query: PassageQuery) -> FoundPassages:
 def _near(
     ranked: Ranked, plan: QueryPlan, view: CollectionView, worded: Worded, wanted: WantedWords, floor: float
 ) -> list[int]:
-    """Return the ranked children that are nearest in meaning to the words, which do not hold them, in their order."""
+    """Return the ranked children that are nearest in meaning to the words, which do not hold them, in their order.
+
+    Where the words found passages, chance must not bring the others so near.
+    """
     documents, calibration = view.snapshot.documents, view.manifest.calibration
     held = set(worded.passages)
+    floor = max(floor, _MODERATE) if held else floor
+    # In another language, words that are left out are not known.
+    one_language = plan.language if any(isinstance(part, Without) for part in wanted.tree.parts) else ""
     near: list[tuple[float, int]] = []
     rows = zip(ranked.keys.tolist(), ranked.owners.tolist(), ranked.cosines.tolist(), strict=True)
     for key, owner, cosine in rows:
         # Without the encoder meaning is unknown, and a passage with some of the words is no match.
-        if key not in held and ranked.found.queries.size:
-            pair = languages_of(plan.language, documents[owner].metadata.language)
+        written = documents[owner].metadata.language
+        if key not in held and ranked.found.queries.size and one_language in ("", written):
+            pair = languages_of(plan.language, written)
             if calibration.similarity(cosine, pair) >= floor:
                 near.append((-cosine, key))
     kept = set(nsmallest(NEAREST, near))
     records = view.catalog.children([key for _, key in kept])
-    written = {key: documents[record.parent.document_key].metadata.language for key, record in records.items()}
-    forbidden = {key for key, record in records.items() if leaves_out(record.text, written[key], wanted)}
-    return [key for key in ranked.keys.tolist() if key in records.keys() - forbidden]
+    forbidden = {
+        key
+        for key, record in records.items()
+        if leaves_out(record.text, documents[record.parent.document_key].metadata.language, wanted)
+    }
+    allowed = records.keys() - forbidden
+    return [key for key in ranked.keys.tolist() if key in allowed]
 
 
 def _matches(keys: Sequence[int], worded: Worded, snapshot: Snapshot) -> Iterator[PassageMatch]:

@@ -18,8 +18,8 @@ from rag_engine.retrieval.retrieve import hit_of
 from rag_engine.storage.catalog import portions
 from rag_engine.storage.sentence_vectors import sentence_cosines, sentence_places
 from rag_engine.text.excerpt import told_apart, window
-from rag_engine.text.words.key_words import find_key_words
 from rag_engine.text.sentences import Span
+from rag_engine.text.words.key_words import find_key_words
 from rag_engine.types.answer import Citation
 from rag_engine.types.passage import Hit
 

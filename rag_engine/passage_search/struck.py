@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from rag_engine.storage.catalog import Catalog
 from rag_engine.storage.snapshot import Snapshot
-from rag_engine.text.words.key_words import WantedWords, find_key_words, holds_words
 from rag_engine.text.sentences import Span
+from rag_engine.text.words.key_words import WantedWords, find_key_words, holds_words
 from rag_engine.types.document import DocumentRecord, ExtractedText, StruckText
 
 

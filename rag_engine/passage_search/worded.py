@@ -85,8 +85,10 @@ def _documents(
     for document in frozenset().union(*having):
         metadata = snapshot.documents[document].metadata
         titled = words_held(metadata.title, metadata.language, words)
-        there = {id(word): title or document in owners for word, title, owners in zip(words, titled, having, strict=True)}
-        if holds(wanted.tree, lambda word: there[id(word)]):
+        there = {
+            id(word) for word, title, owners in zip(words, titled, having, strict=True) if title or document in owners
+        }
+        if holds(wanted.tree, lambda word, there=there: id(word) in there):  # type: ignore[misc]
             met.add(document)
     return frozenset(met)
 
@@ -103,5 +105,7 @@ def _in_turn(held: Sequence[Scores], documents: Collection[int], snapshot: Snaps
             by_document[owner].append(own)
     firsts = {owner: [next(iter(own.items())) for own in several] for owner, several in by_document.items()}
     for owner in sorted(firsts, key=lambda one: (-sum(score for _, score in firsts[one]), one)):
-        rest = sorted((item for own in by_document[owner] for item in own.items()), key=lambda item: (-item[1], item[0]))
+        rest = sorted(
+            (item for own in by_document[owner] for item in own.items()), key=lambda item: (-item[1], item[0])
+        )
         yield from dict.fromkeys(key for key, _ in (*firsts[owner], *rest))

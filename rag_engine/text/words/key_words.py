@@ -10,6 +10,8 @@ from itertools import islice, product
 
 from rag_engine.text.analyzer import has_long_words, is_shouted, located_words, lower, stems_of, surface
 from rag_engine.text.excerpt import merged_spans
+from rag_engine.text.sentences import Span
+from rag_engine.text.stop_words import stopwords
 from rag_engine.text.words.grouped_numbers import GROUPED, grouped_numbers, typed_number
 from rag_engine.text.words.search_words import (
     Every,
@@ -22,9 +24,7 @@ from rag_engine.text.words.search_words import (
     leaves,
     read_search,
 )
-from rag_engine.text.sentences import Span
 from rag_engine.text.words.spellings import spellings
-from rag_engine.text.stop_words import stopwords
 
 # In a language of long words a stem this long also matches the words that begin with it.
 _LEAST_OPENING = 4
@@ -91,8 +91,11 @@ def wanted_words(text: str, language: str, languages: Collection[str]) -> Wanted
             part = resolved(node.part, left_out=True)
             return part and Without(part)
         if isinstance(node, Every | Some):
-            parts = tuple(filter(None, (resolved(part, left_out=left_out) for part in node.parts)))
-            return (Some(parts) if isinstance(node, Some) else Every(parts)) if len(parts) > 1 else next(iter(parts), None)
+            some = (resolved(part, left_out=left_out) for part in node.parts)
+            parts = tuple(part for part in some if part is not None)
+            if len(parts) < 2:
+                return parts[0] if parts else None
+            return Some(parts) if isinstance(node, Some) else Every(parts)
         typed = lower(node.text, language) if shouted else node.text
         words = tuple(_words(typed, language, languages, left_out=left_out)) if not node.phrase else _phrase(typed)
         return Every(words) if len(words) > 1 else next(iter(words), None)

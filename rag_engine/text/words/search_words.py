@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Generic, TypeAlias, TypeVar
 
 from rag_engine.text.folding import fold
-from rag_engine.text.words.grouped_numbers import GROUPED
 from rag_engine.text.stop_words import stopwords
 from rag_engine.text.tables import read_table
+from rag_engine.text.words.grouped_numbers import GROUPED
 
 # Each opening quotation mark with the marks that close it. One at a letter or a digit is an apostrophe or inches.
-_CLOSING = {'"': '"', "“": "”“\"", "„": "“”\"", "«": "»", "»": "«", "'": "'’", "‘": "’'"}
+_CLOSING = {'"': '"', "“": '”“"', "„": '“”"', "«": "»", "»": "«", "'": "'’", "‘": "’'"}
 _SINGLE = "'‘"
 _PIECE = re.compile(
     rf"(?P<blank>\s+)|(?P<open>[-−–+]?\()|(?P<close>\))|(?P<number>{GROUPED.pattern})|(?P<mark>[,;:.?!…]+(?=\s|$))"
@@ -24,7 +24,6 @@ _LEADING = re.compile(r"[-−–]+(?=[\w\"“„«'‘*])")
 # Degrees and shares below zero: -5 °C leaves nothing out.
 _BELOW_ZERO = re.compile(r"[-−–]\d+(?:[.,]\d+)?\s?[°%]")
 _LEAST_LETTERS = 2
-_PARTICIPLE = re.compile(r"\w{3,}[^e\W]ed|\w+ly")
 
 Leaf = TypeVar("Leaf")
 
@@ -96,7 +95,7 @@ def read_search(text: str) -> SearchWords:
     Every(parts=(Term(text='floods', phrase=False), Without(part=Term(text='drought', phrase=False))))
     """
     tokens = list(_tokens(text))
-    negated = _negated(tokens)
+    negated = _negated(_without_emphasis(tokens))
     kinds = {token.kind for token in negated}
     tree, wanted = _Reader(negated).everything()
     phrased = any(term.phrase for term in leaves(tree))
@@ -106,35 +105,33 @@ def read_search(text: str) -> SearchWords:
     return SearchWords(tree, " ".join(wanted) if operated else text, operated or phrased, phrased, unclosed)
 
 
-def leaves(node: Node[Leaf]) -> Iterator[Leaf]:
+def leaves(tree: Every[Leaf] | Some[Leaf]) -> Iterator[Leaf]:
     """Yield the leaves that are wanted, not those that must not be there."""
-    if isinstance(node, Every | Some):
-        for part in node.parts:
+    for part in tree.parts:
+        if isinstance(part, Every | Some):
             yield from leaves(part)
-    elif not isinstance(node, Without):
-        yield node
+        elif not isinstance(part, Without):
+            yield part
 
 
-def all_leaves(node: Node[Leaf]) -> Iterator[Leaf]:
+def all_leaves(node: Every[Leaf] | Some[Leaf] | Without[Leaf]) -> Iterator[Leaf]:
     """Yield the leaves that are wanted and those that must not be there."""
-    if isinstance(node, Every | Some):
-        for part in node.parts:
+    for part in (node.part,) if isinstance(node, Without) else node.parts:
+        if isinstance(part, Every | Some | Without):
             yield from all_leaves(part)
-    elif isinstance(node, Without):
-        yield from all_leaves(node.part)
-    else:
-        yield node
+        else:
+            yield part
 
 
-def holds(node: Node[Leaf], is_there: Callable[[Leaf], bool]) -> bool:
+def holds(node: Every[Leaf] | Some[Leaf] | Without[Leaf], is_there: Callable[[Leaf], bool]) -> bool:
     """Return whether something meets a tree, by what is there of its leaves."""
-    if isinstance(node, Every):
-        return all(holds(part, is_there) for part in node.parts)
-    if isinstance(node, Some):
-        return any(holds(part, is_there) for part in node.parts)
+
+    def is_met(part: Node[Leaf]) -> bool:
+        return holds(part, is_there) if isinstance(part, Every | Some | Without) else is_there(part)
+
     if isinstance(node, Without):
-        return not holds(node.part, is_there)
-    return is_there(node)
+        return not is_met(node.part)
+    return (all if isinstance(node, Every) else any)(map(is_met, node.parts))
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -194,7 +191,8 @@ def _word_tokens(text: str, kind: str) -> Iterator[_Token]:
 
 @cache
 def _operators() -> Mapping[str, str]:
-    return {word: name for name, words in read_table("search_words")["operators"].items() for word in words.split()}
+    named = {word: name for name, words in read_table("search_words")["operators"].items() for word in words.split()}
+    return named | {word: "not" for table in _negations() for word in table.operators}
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +202,12 @@ class _Negations:
     leaving_out: tuple[tuple[str, ...], ...]
     after: frozenset[str]
     before: frozenset[str]
+    operators: frozenset[str]
     kept: frozenset[str]
     passed: frozenset[str]
     joining: frozenset[str]
+    verbal: re.Pattern[str] | None
+    capitals: bool
     stop_words: frozenset[str]
 
 
@@ -215,24 +216,50 @@ def _negations() -> tuple[_Negations, ...]:
     tables = {name: table for name, table in read_table("search_words").items() if name != "operators"}
     return tuple(
         _Negations(
-            tuple(sorted((tuple(words.split()) for words in table["leaving_out"]), key=len, reverse=True)),
-            frozenset(table.get("after", ())),
-            frozenset(table.get("before", ())),
-            *(frozenset(table[name].split()) for name in ("kept", "passed", "joining")),
-            stopwords(language),
+            leaving_out=tuple(sorted((tuple(words.split()) for words in table["leaving_out"]), key=len, reverse=True)),
+            after=frozenset(table.get("after", ())),
+            before=frozenset(table.get("before", ())),
+            operators=frozenset(table["not"].split()),
+            kept=frozenset(table["kept"].split()),
+            passed=frozenset(table["passed"].split()),
+            joining=frozenset(table["joining"].split()),
+            verbal=re.compile(table["verbal"]) if "verbal" in table else None,
+            capitals=language == "de",
+            stop_words=stopwords(language),
         )
         for language, table in tables.items()
     )
 
 
+def _without_emphasis(tokens: Sequence[_Token]) -> list[_Token]:
+    """Return the tokens in which a NOT that names nothing is a word like any other: "What must NOT be shown?"."""
+    folded = _folded(tokens)
+    plain: list[_Token] = []
+    at = 0
+    while at < len(tokens):
+        token, after = tokens[at], at + 1
+        tables = [table for table in _negations() if token.kind == "not" and token.text in table.operators]
+        while tables and after < len(tokens) and any(folded[after] in table.passed for table in tables):
+            after += 1
+        names = after < len(tokens) and (
+            tokens[after].kind == "open" or any(_names(tokens, folded, after, table) for table in tables)
+        )
+        plain.append(token if names or not tables else replace(token, kind="term"))
+        at = after if names else at + 1
+    return plain
+
+
+def _folded(tokens: Sequence[_Token]) -> list[str]:
+    return [fold(token.text).replace("’", "'").strip(",;:.?!…*") or token.text for token in tokens]
+
+
 def _negated(tokens: Sequence[_Token]) -> list[_Token]:
     """Return the tokens in which "but not drought" is the operator NOT before its words."""
-    folded = [fold(token.text).replace("’", "'").strip(",;:.?!…*") or token.text for token in tokens]
+    folded = _folded(tokens)
     for table in _negations():
         for at in range(1, len(tokens)):
-            if table.after and folded[at] in table.after and tokens[at].kind == "term":
-                if turned := _before(tokens, folded, at, table):
-                    return turned
+            if folded[at] in table.after and (turned := _before(tokens, folded, at, table)):
+                return turned
             for words in table.leaving_out:
                 if tuple(folded[at : at + len(words)]) == words:
                     if left_out := list(_left_out(tokens, folded, at + len(words), table)):
@@ -263,9 +290,7 @@ def _named_out(tokens: Sequence[_Token]) -> list[_Token]:
     return [_Token("not", "-"), _Token("open", "("), *some, _Token("close", ")")]
 
 
-def _left_out(
-    tokens: Sequence[_Token], folded: Sequence[str], at: int, table: _Negations
-) -> Iterator[tuple[int, int]]:
+def _left_out(tokens: Sequence[_Token], folded: Sequence[str], at: int, table: _Negations) -> Iterator[tuple[int, int]]:
     """Yield the tokens [first, end) of each thing that is left out from a place on."""
     while True:
         while at < len(tokens) and folded[at] in table.passed:
@@ -285,13 +310,18 @@ def _names(tokens: Sequence[_Token], folded: Sequence[str], at: int, table: _Neg
     """Return whether a token may name what is left out: a phrase, or a word that is no verb and no function word."""
     if tokens[at].kind == "phrase":
         return True
-    word = tokens[at].text
-    # In German a noun has a capital where the other words have theirs.
-    capitals = any(token.text[:1].isupper() for token in tokens[1:] if token.kind == "term")
-    verbal = _PARTICIPLE.fullmatch(folded[at]) if "nor" in table.joining else "oder" in table.joining and capitals
+    word = tokens[at].text.strip(",;:.?!…")
     if tokens[at].kind != "term" or folded[at] in table.kept | table.stop_words:
         return False
-    return not verbal or (word[:1].isupper() and "nor" not in table.joining)
+    # Where nouns have capitals, a word without one is none, unless no word has one.
+    lowered = table.capitals and word[:1].islower() and any(token.text[:1].isupper() for token in tokens[1:])
+    return not lowered and not (table.verbal and table.verbal.fullmatch(word))
+
+
+def _flat(parts: Iterable[Node[Term]]) -> Iterator[Node[Term]]:
+    """Yield the parts that are wanted together, of brackets too."""
+    for part in parts:
+        yield from _flat(part.parts) if isinstance(part, Every) else [part]
 
 
 class _Reader:
@@ -310,7 +340,7 @@ class _Reader:
             parts += self._sequence()
             # A bracket that closes none.
             self._at += 1
-        return Every(tuple(parts)), self._wanted
+        return Every(tuple(_flat(parts))), self._wanted
 
     def _sequence(self) -> list[Node[Term]]:
         parts: list[Node[Term]] = []
