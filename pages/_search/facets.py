@@ -95,7 +95,7 @@ def _hits(engine: Engine, found: FoundPassages, snapshot: Snapshot) -> frozenset
     return kept[1]
 
 
-def _draw_values(query: PassageQuery, name: str, counts: Mapping[str, int], *, closed: bool) -> None:
+def _draw_values(query: PassageQuery, name: str, counts: Mapping[str, int], *, closed: bool = True) -> None:
     """Draw a box for each value, frequent ones first.
 
     If values without a document are `closed`, their boxes are disabled unless they are chosen.

@@ -30,10 +30,6 @@ def draw_words(query: PassageQuery) -> None:
         placeholder=_("Key words, a “phrase in quotes” or a question"),
         icon=":material/search:",
         max_chars=1000,
-        help=_(
-            "-word or NOT leaves a word out, OR finds either, resilien* finds every ending. Put a phrase in quotation "
-            "marks and alternatives in brackets."
-        ),
         label_visibility="collapsed",
         on_change=when_changed(_WORDS, st.session_state[_WORDS], _follow, query),
     )

@@ -43,7 +43,7 @@ def _described(node: Node[WantedWord], words: Wording, *, within: bool = True) -
         return f"({joined})" if within else joined
     if node.text.endswith("*") and node.text.count("*") == 1 and not node.phrase:
         return words.message("words that begin with “{letters}”", letters=node.text[:-1])
-    return f"“{node.text}”"
+    return words.message("“{text}”", text=node.text)
 
 
 def describe_scattered(found: FoundPassages, words: Wording = ENGLISH) -> str:

@@ -38,7 +38,7 @@ def search_evidence(engine: Engine, words: str, wanted: Filter, retrieval: Retri
             sources.append(replace(source, hits=hits))
     kept = sources[: retrieval.top_k]
     told = Message(
-        "{searched} Passages are ranked by words and meaning; --words-only lists those that contain the words.",
+        "{searched} Passages need not contain the words, since meaning counts too.",
         searched=describe_searched(sought),
     )
     hits = tuple(source.hits[0] for source in kept if not source.index_context)

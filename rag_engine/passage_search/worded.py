@@ -20,7 +20,7 @@ from rag_engine.text.words.search_words import Every, all_leaves, holds
 _TOLD_UP_TO = 6
 
 # Keys of children with their BM25, best first.
-Scores = Mapping[int, float]
+Bm25Scores = Mapping[int, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def find_worded(
     return Worded(passages, frozenset(passages) - whole.keys()), ()
 
 
-def _holding(engine: Engine, wanted: WantedWords, allowed: Collection[int] | None, snapshot: Snapshot) -> Scores:
+def _holding(engine: Engine, wanted: WantedWords, allowed: Collection[int] | None, snapshot: Snapshot) -> Bm25Scores:
     """Return the visible children that hold what is wanted; numbers are looked at in the text."""
     found = dict(engine.collection.sparse().holding(wanted, allowed=allowed))
     visible = snapshot.keys[snapshot.positions(np.array(list(found), np.int64))].tolist()
@@ -77,7 +77,7 @@ def _holding(engine: Engine, wanted: WantedWords, allowed: Collection[int] | Non
 
 
 def _documents(
-    wanted: WantedWords, words: Sequence[WantedWord], found: Sequence[Scores], snapshot: Snapshot
+    wanted: WantedWords, words: Sequence[WantedWord], found: Sequence[Bm25Scores], snapshot: Snapshot
 ) -> frozenset[int]:
     """Return the documents that have what is wanted in their passages and their title."""
     having = [{snapshot.owner_of(key) for key in scores} for scores in found]
@@ -93,9 +93,9 @@ def _documents(
     return frozenset(met)
 
 
-def _in_turn(held: Sequence[Scores], documents: Collection[int], snapshot: Snapshot) -> Iterator[int]:
+def _in_turn(held: Sequence[Bm25Scores], documents: Collection[int], snapshot: Snapshot) -> Iterator[int]:
     """Yield the passages of documents: for each word the best with it, then the rest; the best document first."""
-    by_document: defaultdict[int, list[Scores]] = defaultdict(list)
+    by_document: defaultdict[int, list[Bm25Scores]] = defaultdict(list)
     for scores in held:
         grouped: defaultdict[int, dict[int, float]] = defaultdict(dict)
         for key, score in scores.items():

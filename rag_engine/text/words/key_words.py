@@ -16,9 +16,9 @@ from rag_engine.text.words.grouped_numbers import GROUPED, grouped_numbers, type
 from rag_engine.text.words.search_words import (
     Every,
     Node,
+    SearchTerm,
     SearchWords,
     Some,
-    Term,
     Without,
     holds,
     leaves,
@@ -38,7 +38,7 @@ _IN_PHRASE = re.compile(rf"{GROUPED.pattern}|\S+")
 # Ways to write a phrase of several numbers.
 _MOST_WAYS = 16
 
-Words = tuple[str, ...]
+FoldedWords = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ class WantedWord:
     """
 
     text: str
-    stems: Mapping[str, tuple[Words, ...]] = field(default_factory=dict)
-    sequences: tuple[Words, ...] = ()
+    stems: Mapping[str, tuple[FoldedWords, ...]] = field(default_factory=dict)
+    sequences: tuple[FoldedWords, ...] = ()
     values: frozenset[str] = frozenset()
     passed: frozenset[str] = frozenset()
     phrase: bool = False
@@ -60,7 +60,7 @@ class WantedWord:
 
 @dataclass(frozen=True, slots=True)
 class WantedWords:
-    """What a passage must have and must not have, and the search that was read for it."""
+    """FoldedWords that a passage must have and must not have, with the search that was read for them."""
 
     tree: Every[WantedWord] = field(default_factory=lambda: Every(()))
     search: SearchWords = field(default_factory=lambda: read_search(""))
@@ -86,7 +86,7 @@ def wanted_words(text: str, language: str, languages: Collection[str]) -> Wanted
     """
     search, shouted = read_search(text), is_shouted(text)
 
-    def resolved(node: Node[Term], *, left_out: bool) -> Node[WantedWord] | None:
+    def resolved(node: Node[SearchTerm], *, left_out: bool) -> Node[WantedWord] | None:
         if isinstance(node, Without):
             part = resolved(node.part, left_out=True)
             return part and Without(part)
@@ -180,11 +180,11 @@ def _word(piece: str, languages: Collection[str]) -> WantedWord:
     return WantedWord(piece, {one: some for one, some in stems.items() if some}, tuple(sequences), passed=passed)
 
 
-def _number(word: str) -> tuple[frozenset[str], tuple[Words, ...]]:
+def _number(word: str) -> tuple[frozenset[str], tuple[FoldedWords, ...]]:
     return typed_number(_EDGES.sub("", word))
 
 
-def _ordinal(word: str) -> tuple[Words, ...]:
+def _ordinal(word: str) -> tuple[FoldedWords, ...]:
     """Return how a small number is written as it is and as an ordinal: Art. 5, Art. 5º and Article 1er."""
     match = _ORDINAL.fullmatch(_EDGES.sub("", word))
     if not match:
@@ -193,7 +193,7 @@ def _ordinal(word: str) -> tuple[Words, ...]:
     return ((number,), (f"{number}o",), *([("1er",)] if number == "1" else []))
 
 
-def _sequence(text: str) -> Words:
+def _sequence(text: str) -> FoldedWords:
     """Return the folded words of a text in sequence, with their stars."""
     return tuple(word.replace(_STAR, "*") for word in surface(text.replace("*", _STAR)))
 

@@ -29,7 +29,7 @@ Leaf = TypeVar("Leaf")
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class SearchTerm:
     """A word or the words of a phrase as they are typed; a star stands for any letters of a word."""
 
     text: str
@@ -62,14 +62,14 @@ Node: TypeAlias = Leaf | Every[Leaf] | Some[Leaf] | Without[Leaf]
 
 @dataclass(frozen=True, slots=True)
 class SearchWords:
-    """What a search asks for.
+    """Words of a search, joined as they were typed.
 
     `plain` is the text without operators and without what is left out, to be searched by meaning. `operated` says
     whether more than plain words was typed, `phrased` whether there is a phrase in quotation marks, and `unclosed`
     whether a quotation mark is not closed: its phrase goes to the end.
     """
 
-    tree: Every[Term]
+    tree: Every[SearchTerm]
     plain: str
     operated: bool = False
     phrased: bool = False
@@ -77,7 +77,7 @@ class SearchWords:
 
 
 @dataclass(frozen=True, slots=True)
-class _Token:
+class _SearchToken:
     """A part of the text: a term, a bracket, an operator (and, or, not) or a punctuation mark."""
 
     kind: str
@@ -92,12 +92,12 @@ def read_search(text: str) -> SearchWords:
     OR joins what is beside it, AND binds closer, and words side by side are all wanted.
 
     >>> read_search("floods but not drought").tree
-    Every(parts=(Term(text='floods', phrase=False), Without(part=Term(text='drought', phrase=False))))
+    Every(parts=(SearchTerm(text='floods', phrase=False), Without(part=SearchTerm(text='drought', phrase=False))))
     """
     tokens = list(_tokens(text))
     negated = _negated(_without_emphasis(tokens))
     kinds = {token.kind for token in negated}
-    tree, wanted = _Reader(negated).everything()
+    tree, wanted = _TreeReader(negated).everything()
     phrased = any(term.phrase for term in leaves(tree))
     unclosed = any(not token.closed for token in tokens)
     globbed = any("*" in token.text for token in tokens if token.kind == "term")
@@ -134,14 +134,14 @@ def holds(node: Every[Leaf] | Some[Leaf] | Without[Leaf], is_there: Callable[[Le
     return (all if isinstance(node, Every) else any)(map(is_met, node.parts))
 
 
-def _tokens(text: str) -> Iterator[_Token]:
+def _tokens(text: str) -> Iterator[_SearchToken]:
     """Yield the parts of the text; a phrase in quotation marks is one."""
     at = 0
     while at < len(text):
         starts = at == 0 or text[at - 1].isspace() or text[at - 1] in "(-−–+"
         leading = _LEADING.match(text, at) if starts and not _BELOW_ZERO.match(text, at) else None
         if leading and (at == 0 or not text[at - 1].isalnum()):
-            yield _Token("not", leading[0])
+            yield _SearchToken("not", leading[0])
             at = leading.end()
         if quoted := _quoted(text, at):
             at, phrase = quoted
@@ -150,13 +150,13 @@ def _tokens(text: str) -> Iterator[_Token]:
         match = _PIECE.match(text, at)
         at = match.end() if match else at + 1
         if match and match.lastgroup in ("open", "close"):
-            yield from [_Token("not", "-")] if match[0][0] in "-−–" else []
-            yield _Token(match.lastgroup, match[0][-1])
+            yield from [_SearchToken("not", "-")] if match[0][0] in "-−–" else []
+            yield _SearchToken(match.lastgroup, match[0][-1])
         elif match and match.lastgroup not in ("blank", None):
             yield from _word_tokens(match[0], str(match.lastgroup))
 
 
-def _quoted(text: str, at: int) -> tuple[int, _Token] | None:
+def _quoted(text: str, at: int) -> tuple[int, _SearchToken] | None:
     """Return the phrase that opens here, with where the text goes on; None without a quotation mark."""
     mark = text[at : at + 1]
     if mark not in _CLOSING or not mark or (at and text[at - 1].isalnum()):
@@ -171,22 +171,22 @@ def _quoted(text: str, at: int) -> tuple[int, _Token] | None:
     end = ends[0] if ends else len(text)
     words = " ".join(text[at + 1 : end].split())
     if not any(character.isalnum() for character in words):
-        return (end + 1, _Token("phrase", "")) if ends else (at + 1, _Token("phrase", ""))
-    return end + 1, _Token("phrase", words, closed=bool(ends))
+        return (end + 1, _SearchToken("phrase", "")) if ends else (at + 1, _SearchToken("phrase", ""))
+    return end + 1, _SearchToken("phrase", words, closed=bool(ends))
 
 
-def _word_tokens(text: str, kind: str) -> Iterator[_Token]:
+def _word_tokens(text: str, kind: str) -> Iterator[_SearchToken]:
     if kind == "mark":
-        yield _Token("mark", text[0])
+        yield _SearchToken("mark", text[0])
         return
     word = text.strip("*") if sum(map(str.isalnum, text)) < _LEAST_LETTERS else re.sub(r"\*+", "*", text)
     bare = word.rstrip(",;:.?!…")
     operator = {"&&": "and", "||": "or", "|": "or"}.get(bare) or _operators().get(bare)
     if operator:
-        yield _Token(operator, word)
+        yield _SearchToken(operator, word)
     elif any(character.isalnum() for character in word):
-        yield _Token("term", word.removeprefix("+"))
-        yield from [_Token("mark", word[-1])] if word[-1:] in ",;:.?!…" and kind == "word" else []
+        yield _SearchToken("term", word.removeprefix("+"))
+        yield from [_SearchToken("mark", word[-1])] if word[-1:] in ",;:.?!…" and kind == "word" else []
 
 
 @cache
@@ -231,10 +231,10 @@ def _negations() -> tuple[_Negations, ...]:
     )
 
 
-def _without_emphasis(tokens: Sequence[_Token]) -> list[_Token]:
+def _without_emphasis(tokens: Sequence[_SearchToken]) -> list[_SearchToken]:
     """Return the tokens in which a NOT that names nothing is a word like any other: "What must NOT be shown?"."""
     folded = _folded(tokens)
-    plain: list[_Token] = []
+    plain: list[_SearchToken] = []
     at = 0
     while at < len(tokens):
         token, after = tokens[at], at + 1
@@ -249,11 +249,11 @@ def _without_emphasis(tokens: Sequence[_Token]) -> list[_Token]:
     return plain
 
 
-def _folded(tokens: Sequence[_Token]) -> list[str]:
+def _folded(tokens: Sequence[_SearchToken]) -> list[str]:
     return [fold(token.text).replace("’", "'").strip(",;:.?!…*") or token.text for token in tokens]
 
 
-def _negated(tokens: Sequence[_Token]) -> list[_Token]:
+def _negated(tokens: Sequence[_SearchToken]) -> list[_SearchToken]:
     """Return the tokens in which "but not drought" is the operator NOT before its words."""
     folded = _folded(tokens)
     for table in _negations():
@@ -270,12 +270,12 @@ def _negated(tokens: Sequence[_Token]) -> list[_Token]:
     return list(tokens)
 
 
-def _negated_rest(tokens: Sequence[_Token]) -> list[_Token]:
+def _negated_rest(tokens: Sequence[_SearchToken]) -> list[_SearchToken]:
     # A token in front, since nothing is left out at the beginning.
-    return _negated([_Token("mark", "."), *tokens])[1:]
+    return _negated([_SearchToken("mark", "."), *tokens])[1:]
 
 
-def _before(tokens: Sequence[_Token], folded: Sequence[str], at: int, table: _Negations) -> list[_Token]:
+def _before(tokens: Sequence[_SearchToken], folded: Sequence[str], at: int, table: _Negations) -> list[_SearchToken]:
     """Return the tokens in which the words before a Turkish negation are left out; none where it begins nothing."""
     opening = next((place for place in range(at - 1, 0, -1) if folded[place] in table.before), None)
     first = at - 1 if opening is None else opening + 1
@@ -284,13 +284,15 @@ def _before(tokens: Sequence[_Token], folded: Sequence[str], at: int, table: _Ne
     return [*tokens[: first if opening is None else opening], *_named_out(tokens[first:at]), *tokens[at + 1 :]]
 
 
-def _named_out(tokens: Sequence[_Token]) -> list[_Token]:
+def _named_out(tokens: Sequence[_SearchToken]) -> list[_SearchToken]:
     """Return the operator NOT before the tokens, in brackets if they are several."""
     some = [replace(token, text=token.text.rstrip(",;:.?!…")) for token in tokens if token.kind != "mark"]
-    return [_Token("not", "-"), _Token("open", "("), *some, _Token("close", ")")]
+    return [_SearchToken("not", "-"), _SearchToken("open", "("), *some, _SearchToken("close", ")")]
 
 
-def _left_out(tokens: Sequence[_Token], folded: Sequence[str], at: int, table: _Negations) -> Iterator[tuple[int, int]]:
+def _left_out(
+    tokens: Sequence[_SearchToken], folded: Sequence[str], at: int, table: _Negations
+) -> Iterator[tuple[int, int]]:
     """Yield the tokens [first, end) of each thing that is left out from a place on."""
     while True:
         while at < len(tokens) and folded[at] in table.passed:
@@ -306,7 +308,7 @@ def _left_out(tokens: Sequence[_Token], folded: Sequence[str], at: int, table: _
         at += 1
 
 
-def _names(tokens: Sequence[_Token], folded: Sequence[str], at: int, table: _Negations) -> bool:
+def _names(tokens: Sequence[_SearchToken], folded: Sequence[str], at: int, table: _Negations) -> bool:
     """Return whether a token may name what is left out: a phrase, or a word that is no verb and no function word."""
     if tokens[at].kind == "phrase":
         return True
@@ -318,32 +320,32 @@ def _names(tokens: Sequence[_Token], folded: Sequence[str], at: int, table: _Neg
     return not lowered and not (table.verbal and table.verbal.fullmatch(word))
 
 
-def _flat(parts: Iterable[Node[Term]]) -> Iterator[Node[Term]]:
+def _flat(parts: Iterable[Node[SearchTerm]]) -> Iterator[Node[SearchTerm]]:
     """Yield the parts that are wanted together, of brackets too."""
     for part in parts:
         yield from _flat(part.parts) if isinstance(part, Every) else [part]
 
 
-class _Reader:
+class _TreeReader:
     """A reader of tokens, from the first to the last."""
 
-    def __init__(self, tokens: Sequence[_Token]) -> None:
+    def __init__(self, tokens: Sequence[_SearchToken]) -> None:
         self._tokens = [token for token in tokens if token.kind != "mark"]
         self._at = 0
         self._wanted: list[str] = []
         self._left_out = 0
 
-    def everything(self) -> tuple[Every[Term], list[str]]:
+    def everything(self) -> tuple[Every[SearchTerm], list[str]]:
         """Return the tree of all tokens, and the texts of the terms that are wanted."""
-        parts: list[Node[Term]] = []
+        parts: list[Node[SearchTerm]] = []
         while self._at < len(self._tokens):
             parts += self._sequence()
             # A bracket that closes none.
             self._at += 1
         return Every(tuple(_flat(parts))), self._wanted
 
-    def _sequence(self) -> list[Node[Term]]:
-        parts: list[Node[Term]] = []
+    def _sequence(self) -> list[Node[SearchTerm]]:
+        parts: list[Node[SearchTerm]] = []
         while self._kind() not in ("", "close"):
             before = self._at
             options = [one for one in [self._joined()] if one]
@@ -355,14 +357,14 @@ class _Reader:
             self._at += self._at == before
         return parts
 
-    def _joined(self) -> Node[Term] | None:
+    def _joined(self) -> Node[SearchTerm] | None:
         parts = [one for one in [self._factor()] if one]
         while self._kind() == "and":
             self._at += 1
             parts += [one for one in [self._factor()] if one]
         return Every(tuple(parts)) if len(parts) > 1 else parts[0] if parts else None
 
-    def _factor(self) -> Node[Term] | None:
+    def _factor(self) -> Node[SearchTerm] | None:
         kind = self._kind()
         if kind == "not":
             self._at += 1
@@ -377,7 +379,7 @@ class _Reader:
             return Every(tuple(inner)) if len(inner) > 1 else inner[0] if inner else None
         if kind not in ("term", "phrase"):
             return None
-        term = Term(self._tokens[self._at].text.strip(",;:?!…"), phrase=kind == "phrase")
+        term = SearchTerm(self._tokens[self._at].text.strip(",;:?!…"), phrase=kind == "phrase")
         self._at += 1
         if not self._left_out:
             text = term.text.replace("*", "")
