@@ -43,7 +43,7 @@ def _described(node: Node[WantedWord], words: Wording, *, within: bool = True) -
         return f"({joined})" if within else joined
     if node.text.endswith("*") and node.text.count("*") == 1 and not node.phrase:
         return words.message("words that begin with “{letters}”", letters=node.text[:-1])
-    return words.message("“{text}”", text=node.text)
+    return words.message("“{words}”", words=node.text)
 
 
 def describe_scattered(found: FoundPassages, words: Wording = ENGLISH) -> str:
@@ -72,11 +72,21 @@ def describe_found(found: FoundPassages, words: Wording = ENGLISH) -> str:
 
 
 def _described_found(found: FoundPassages, words: Wording) -> str:
+    operated = found.wanted.search.operated
     if not found.worded:
+        if operated:
+            return words.message("No passage matches.")
         if found.query.anywhere:
             return words.message("No document contains all of these words.")
         return words.message("No passage contains all of these words.")
     documents = words.counted("{n} document", "{n} documents", len(found.documents))
+    if operated:
+        return words.counted(
+            "{n} passage in {documents} matches.",
+            "{n} passages in {documents} match.",
+            found.worded,
+            documents=documents,
+        )
     if found.query.anywhere:
         return words.counted(
             "{documents} with all of these words, in {n} passage.",
