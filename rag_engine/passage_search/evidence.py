@@ -9,6 +9,7 @@ from rag_engine.engine import Engine
 from rag_engine.filters import Filter
 from rag_engine.messages import Message
 from rag_engine.passage_search.describe import describe_searched
+from rag_engine.passage_search.find import sought_words
 from rag_engine.text.words.key_words import leaves_out, wanted_words
 from rag_engine.text.words.search_words import Without, read_search
 from rag_engine.types.evidence import Evidence
@@ -23,12 +24,12 @@ def search_evidence(engine: Engine, words: str, wanted: Filter, retrieval: Retri
 
     The other operators choose no passage here, where they are ranked by meaning too: a warning says so.
     """
-    search = read_search(words)
-    if not search.operated or not search.plain:
+    search, plain = read_search(words), sought_words(words)
+    if not search.operated:
         return engine.search(words, wanted, retrieval)
     left_out = any(isinstance(part, Without) for part in search.tree.parts)
     deeper = replace(retrieval, top_k=retrieval.top_k * _DEPTH) if left_out else retrieval
-    evidence = engine.search(search.plain, wanted, deeper)
+    evidence = engine.search(plain, wanted, deeper)
     documents = engine.collection.snapshot().documents.values()
     sought = wanted_words(words, evidence.plan.language, {document.metadata.language for document in documents})
     sources: list[Source] = []

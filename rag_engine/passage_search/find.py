@@ -127,11 +127,9 @@ def find_passages(engine: Engine, query: PassageQuery) -> FoundPassages:
     if not query.words:
         groups = _browsed(snapshot, snapshot.documents if allowed is None else allowed)
         return FoundPassages(query, groups, count, len(snapshot.documents), seconds=time.perf_counter() - started)
-    search = read_search(query.words)
-    if not search.plain and search.operated:
-        raise InputError("Nothing is left to search for.", help="Give a word that passages have to contain.")
+    plain = sought_words(query.words)
     plan = plan_question(
-        search.plain, identify=engine.language_of, gazetteer=load_gazetteer(), generator=None, config=engine.config
+        plain, identify=engine.language_of, gazetteer=load_gazetteer(), generator=None, config=engine.config
     )
     languages = {document.metadata.language for document in snapshot.documents.values()}
     wanted = wanted_words(query.words, plan.language, languages)
@@ -158,6 +156,14 @@ def find_passages(engine: Engine, query: PassageQuery) -> FoundPassages:
         near=_grouped((match for match in matches if not match.worded), query),
         scattered=worded.scattered,
     )
+
+
+def sought_words(words: str) -> str:
+    """Return the words of a search to be found by meaning; InputError if words are only left out."""
+    search = read_search(words)
+    if search.operated and not search.plain:
+        raise InputError("Nothing is left to search for.", help="Give a word that passages have to contain.")
+    return search.plain
 
 
 def _near(
