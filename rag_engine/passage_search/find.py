@@ -48,6 +48,11 @@ class PassageMatch:
     worded: bool
     whole: bool = True
 
+    @property
+    def all_words(self) -> bool:
+        """Whether the passage itself holds all that is wanted."""
+        return self.worded and self.whole
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentMatches:

@@ -128,7 +128,7 @@ def found_json(found: FoundPassages, passages: Iterable[MarkedPassage]) -> dict[
         "searched": describe_searched(found.wanted),
         "documents": {"allowed": found.allowed, "held": found.held, "found": len(found.documents)},
         "total": len(found),
-        "with_all_words": sum(match.worded and match.whole for match in found.matches),
+        "with_all_words": sum(match.all_words for match in found.matches),
         "passages": [_passage_json(passage) for passage in passages],
         "struck": [_struck_json(match) for match in found.struck],
         "warnings": [*filter(None, [describe_scattered(found)]), *found.warnings],
@@ -141,7 +141,7 @@ def _passage_json(passage: MarkedPassage) -> dict[str, Any]:
     metadata = document.metadata
     return {
         "rank": passage.match.rank,
-        "all_words": passage.match.worded and passage.match.whole,
+        "all_words": passage.match.all_words,
         "child_id": hit.child_id,
         "document_id": document.document_id,
         "file": document.file,

@@ -32,6 +32,7 @@ _LEAST_OPENING = 4
 _STAR = "ᚠ"
 # The number of an article or a place in an order: 5, 5º, 5.º, 1er.
 _ORDINAL = re.compile(r"(\d{1,3})(?:\.?[ºª°]|o|er|\.)?")
+_PARAGRAPH = re.compile(r"^§\s*(\d{1,3})$")
 _MEASURE = re.compile(r"(\d+)([^\W\d_]{1,3}\d?)")
 _EDGES = re.compile(r"^[^\w§]+|[^\w%)*ºª°]+$")
 _IN_PHRASE = re.compile(rf"{GROUPED.pattern}|\S+")
@@ -166,13 +167,17 @@ def _words(text: str, language: str, languages: Collection[str], *, left_out: bo
 
 
 def _word(piece: str, languages: Collection[str]) -> WantedWord:
+    # A paragraph is also written as an ordinal: § 5º.
+    ordinals = [f"§{number}o" for number in _PARAGRAPH.findall(piece)]
     stems = {
-        one: tuple(dict.fromkeys(filter(None, (stems_of(spelled, one) for spelled in spellings(piece, one)))))
+        one: tuple(
+            dict.fromkeys(filter(None, (stems_of(spelled, one) for spelled in (*spellings(piece, one), *ordinals))))
+        )
         for one in languages
     }
     written = tuple(surface(piece))
     sequences = [written] if len(written) > 1 and re.search(r"[^\W\d_]", piece) else []
-    if len(written) == 1 and not any(written[0] in stopwords(one) for one in languages):
+    if len(written) == 1 and piece.isalnum() and not any(written[0] in stopwords(one) for one in languages):
         sequences.append(written)
     if measure := _MEASURE.fullmatch(piece):
         sequences.append(tuple(surface(f"{measure[1]} {measure[2]}")))

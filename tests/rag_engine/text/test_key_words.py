@@ -98,6 +98,7 @@ def test_the_terms_of_the_index_hold_the_stems_that_are_wanted() -> None:
         ("pt", "“art. 5”", "Art. 5º O município"),
         ("pt", "Art. 5º", "o art. 5 da lei"),
         ("fr", "article 1", "Article 1er"),
+        ("pt", "§ 1", "§ 1º O prazo"),
         ("en", "resilien*", "resiliency of roads"),
         ("en", "“early warn*”", "Early warnings"),
         ("es", "*inundaci*", "preinundación"),
@@ -113,6 +114,7 @@ def test_a_word_meets_its_other_spellings(language: str, typed: str, text: str) 
     [
         ("pt", "art. 5", "Art. 50. O estado"),
         ("de", "Art. 5", "Art. 5a gilt."),
+        ("de", "§ 5", "Es gilt Satz 5."),
         ("en", "WHO", "those who say"),
         ("en", "resilien*", "a silent town"),
         ("en", "flood -drought", "floods and droughts"),
