@@ -143,15 +143,6 @@ def lower(word: str, language: str) -> str:
     return word.lower()
 
 
-def cited_words(text: str, language: str) -> list[str]:
-    """Return the words of the text as they are cited, in reading order.
-
-    A text all in capitals is lowered.
-    """
-    prepared = _prepare(text)
-    return list(_cited(lower(prepared, language) if is_shouted(prepared) else prepared))
-
-
 def stems_of(word: str, language: str) -> tuple[str, ...]:
     """Return the stems of one cited word and of its parts.
 

@@ -24,6 +24,8 @@ _LEADING = re.compile(r"[-−–]+(?=[\w\"“„«'‘*])")
 # Degrees and shares below zero: -5 °C leaves nothing out.
 _BELOW_ZERO = re.compile(r"[-−–]\d+(?:[.,]\d+)?\s?[°%]")
 _LEAST_LETTERS = 2
+# A longer text is no list of key words, and no one nests more brackets.
+_LONGEST, _MOST_BRACKETS = 1000, 40
 
 Leaf = TypeVar("Leaf")
 
@@ -94,7 +96,11 @@ def read_search(text: str) -> SearchWords:
     >>> read_search("floods but not drought").tree
     Every(parts=(SearchTerm(text='floods', phrase=False), Without(part=SearchTerm(text='drought', phrase=False))))
     """
+    if len(text) > _LONGEST:
+        return SearchWords(Every(tuple(map(SearchTerm, text.split()))), text)
     tokens = list(_tokens(text))
+    if sum(token.kind == "open" for token in tokens) > _MOST_BRACKETS:
+        tokens = [token for token in tokens if token.kind not in ("open", "close")]
     negated = _negated(_without_emphasis(tokens))
     kinds = {token.kind for token in negated}
     tree, wanted = _TreeReader(negated).everything()
@@ -161,18 +167,16 @@ def _quoted(text: str, at: int) -> tuple[int, _SearchToken] | None:
     mark = text[at : at + 1]
     if mark not in _CLOSING or not mark or (at and text[at - 1].isalnum()):
         return None
-    ends = [
-        place
-        for place in range(at + 1, len(text))
-        if text[place] in _CLOSING[mark] and (mark not in _SINGLE or not text[place + 1 : place + 2].isalnum())
-    ]
-    if mark in _SINGLE and not (ends and " " in text[at : ends[0]]):
+    places = range(at + 1, len(text))
+    ends = (one for one in places if text[one] in _CLOSING[mark])
+    closing = next((one for one in ends if mark not in _SINGLE or not text[one + 1 : one + 2].isalnum()), None)
+    if mark in _SINGLE and (closing is None or " " not in text[at:closing]):
         return None
-    end = ends[0] if ends else len(text)
+    end = len(text) if closing is None else closing
     words = " ".join(text[at + 1 : end].split())
     if not any(character.isalnum() for character in words):
-        return (end + 1, _SearchToken("phrase", "")) if ends else (at + 1, _SearchToken("phrase", ""))
-    return end + 1, _SearchToken("phrase", words, closed=bool(ends))
+        return (at if closing is None else end) + 1, _SearchToken("phrase", "")
+    return end + 1, _SearchToken("phrase", words, closed=closing is not None)
 
 
 def _word_tokens(text: str, kind: str) -> Iterator[_SearchToken]:

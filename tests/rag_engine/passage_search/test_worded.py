@@ -39,8 +39,8 @@ def valley(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     engine.close()
 
 
-def titles(engine: Engine, words: str, **options: bool) -> set[str]:
-    found = find_passages(engine, PassageQuery(words, **options))
+def titles(engine: Engine, words: str, *, anywhere: bool = False) -> set[str]:
+    found = find_passages(engine, PassageQuery(words, anywhere=anywhere))
     return {group.document.metadata.title for group in found.documents}
 
 

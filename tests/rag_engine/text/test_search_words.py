@@ -109,6 +109,12 @@ def test_a_phrase_that_is_not_closed_goes_to_the_end() -> None:
     assert not read_search('flood "early warning"').unclosed
 
 
+@pytest.mark.parametrize("piece", ["(", "NOT ", "-(", "a but not b ", '"a ', "'a ", "a OR "])
+@pytest.mark.parametrize("length", [1000, 100_000])
+def test_a_text_of_operators_is_read_as_well(piece: str, length: int) -> None:
+    assert read_search((piece * length)[:length])
+
+
 @given(st.text(alphabet="ab -–\"“”„«»'’()*|&,.OR NT§5", max_size=40))
 def test_any_text_is_read(text: str) -> None:
     search = read_search(text)
