@@ -30,7 +30,11 @@ Export = Annotated[
     Path | None, typer.Option("--export", help="Write all passages with the words into this .csv or .xlsx.")
 ]
 WordsOnly = Annotated[
-    bool, typer.Option("--words-only", help="With --sort or --export: leave out what is only near in meaning.")
+    bool | None,
+    typer.Option("--words-only/--near", help="List all passages with the words, and leave out or add those near them."),
+]
+Anywhere = Annotated[
+    bool, typer.Option("--anywhere", help="List all passages of documents that have the words anywhere.")
 ]
 Struck = Annotated[
     bool, typer.Option("--struck", help="List all passages, and words that documents show struck out: not in force.")
@@ -41,11 +45,12 @@ _BLANKS = re.compile(r"\s+")
 
 @app.command()
 def search(  # noqa: PLR0913, PLR0917 - an argument for each option
-    words: Annotated[str, typer.Argument(help="A question or key words; “several words” in quotes are a phrase.")],
+    words: Annotated[str, typer.Argument(help="A question or key words; “a phrase”, OR, -word and resilien*.")],
     filters: Filters = None,
     sort: Sort = "",
     export: Export = None,
-    words_only: WordsOnly = False,
+    words_only: WordsOnly = None,
+    anywhere: Anywhere = False,
     struck: Struck = False,
     top_k: TopK = None,
     profile: Recipe = "",
@@ -54,8 +59,9 @@ def search(  # noqa: PLR0913, PLR0917 - an argument for each option
     as_json: AsJson = False,
 ) -> None:
     """Show passages on a question with every score; with --sort or --export, all that hold the words."""
-    if sort or export or words_only or struck:
-        listing = Listing(words, tuple(filters or ()), sort, words_only, struck, top_k or SHOWN, export, as_json)
+    if sort or export or words_only is not None or anywhere or struck:
+        given = tuple(filters or ())
+        listing = Listing(words, given, sort, words_only, anywhere, struck, top_k or SHOWN, export, as_json)
         with errors_end(as_json):
             listing.check()
         with engine_of(workspace, as_json, profile=profile, mmr=mmr) as engine:
@@ -65,11 +71,12 @@ def search(  # noqa: PLR0913, PLR0917 - an argument for each option
     from rag_engine.answering.json_contract import search_json
     from rag_engine.answering.reference_list import year_text
     from rag_engine.filters import parse_filters
+    from rag_engine.passage_search.evidence import search_evidence
     from rag_engine.text.file_kinds import pages_text
 
     with engine_of(workspace, as_json, profile=profile, mmr=mmr) as engine:
         engine.begin_loading_models()
-        evidence = engine.search(words, parse_filters(filters or []), retrieval_of(engine, top_k))
+        evidence = search_evidence(engine, words, parse_filters(filters or []), retrieval_of(engine, top_k))
     end_as_json(as_json, search_json(evidence))
     for rank, hit in enumerate(evidence.hits, start=1):
         metadata = hit.document.metadata
@@ -89,7 +96,8 @@ class Listing:
     words: str
     filters: tuple[str, ...]
     sort: str
-    words_only: bool
+    words_only: bool | None
+    anywhere: bool
     struck: bool
     shown: int
     export: Path | None
@@ -115,13 +123,19 @@ class Listing:
         if not words and not wanted:
             raise InputError("There is nothing to search for.", help="Give words, or a filter to list its documents.")
         order: SortOrder = "date" if self.sort == "date" else "relevance"
-        return PassageQuery(words, wanted, order, self.words_only, self.struck)
+        return PassageQuery(words, wanted, order, self.words_only, self.struck, self.anywhere)
 
 
 def list_passages(engine: Engine, listing: Listing) -> None:
     """Print the first passages of a search, or write all of them into a file."""
     from rag_engine.answering_documents import answering_documents
-    from rag_engine.passage_search.describe import describe_found, describe_matching, describe_refusal
+    from rag_engine.passage_search.describe import (
+        describe_found,
+        describe_matching,
+        describe_near,
+        describe_refusal,
+        describe_scattered,
+    )
     from rag_engine.passage_search.facet_counts import excluding_facets
     from rag_engine.passage_search.find import find_passages
     from rag_engine.passage_search.passages import found_json, read_passages
@@ -143,7 +157,10 @@ def list_passages(engine: Engine, listing: Listing) -> None:
     if listing.export:
         say(f"Wrote {listing.export}: {len(found):,} passages.")
     else:
-        _print(passages, by_words=bool(found.query.words))
+        if scattered := describe_scattered(found) if len(found) else "":
+            out.print(scattered, markup=False)
+        _print([one for one in passages if one.match.worded], by_words=True)
+        _print([one for one in passages if not one.match.worded], heading=describe_near(found) if found.near else "")
     for match in found.struck:
         _print_struck(match)
     warn(found.warnings)
@@ -159,16 +176,19 @@ def _write(engine: Engine, found: FoundPassages, path: Path) -> None:
     write_file(path, export_passages(engine, found, path.suffix.lower(), base))
 
 
-def _print(passages: Sequence[MarkedPassage], *, by_words: bool) -> None:
+def _print(passages: Sequence[MarkedPassage], heading: str = "", *, by_words: bool = False) -> None:
     from rag_engine.answering.reference_list import year_text
     from rag_engine.text.file_kinds import pages_text
 
+    if heading and passages:
+        out.print(f"\n{heading}:", markup=False)
     for passage in passages:
         document = passage.hit.document
         metadata = document.metadata
         place = pages_text(document.file, document.named_page(passage.hit.page))
         known = filter(None, (metadata.title, year_text(metadata.year), place))
-        found_by = ("all words" if passage.match.worded else "by meaning") if by_words else ""
+        found_by = ("all words" if passage.match.whole else "some of the words") if by_words else ""
+        found_by = found_by or ("by meaning" if heading else "")
         out.print(f"\n{passage.match.rank}. {', '.join(known)}", style="bold", markup=False)
         out.print(f"   {document.file}  {found_by}".rstrip(), style="dim", markup=False)
         shown = Text("   ")

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.text.key_words import WantedWords
+from rag_engine.text.words.key_words import WantedWords
 from rag_engine.types.language_model import Prompt
 from rag_engine.types.passage import PassageReading
 
@@ -101,7 +101,7 @@ class SparseIndex(Protocol):
         """
 
     def holding(self, wanted: WantedWords, *, allowed: Collection[int] | None = None) -> list[tuple[int, float]]:
-        """Return every child that holds all of the wanted words and phrases, with their BM25, best first.
+        """Return every child that holds what is wanted and nothing that must not be there, with its BM25, best first.
 
         Only children of the allowed documents are returned, where they are given; none for no words.
         """

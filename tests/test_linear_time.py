@@ -48,15 +48,16 @@ from rag_engine.chunking.semantic import semantic_chunks
 from rag_engine.config import ChunkSizes
 from rag_engine.geography import find_places, load_gazetteer
 from rag_engine.protocols import Vectors
-from rag_engine.text.analyzer import acronyms, analyse, cited_words, located_words, shared_terms, surface
+from rag_engine.text.analyzer import acronyms, analyse, located_words, shared_terms, surface
 from rag_engine.text.control_characters import without_controls
 from rag_engine.text.folding import fold, fold_in_place
-from rag_engine.text.key_words import find_key_words, wanted_words
 from rag_engine.text.neutralise import neutralise
 from rag_engine.text.quantities import calendar_dates, quantities
 from rag_engine.text.repetition import repetition_start
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.text.url_masking import masked
+from rag_engine.text.words.grouped_numbers import grouped_numbers
+from rag_engine.text.words.key_words import find_key_words, wanted_words
 from rag_engine.types.document import Block, ExtractedText, Line
 
 # One word, numbers, brackets, quotation marks, blanks, lines, addresses, capitals, abbreviations, accents, endings.
@@ -101,7 +102,6 @@ STEPS: dict[str, Callable[[str], object]] = {
     "calendar_dates": lambda text: calendar_dates(text, "en"),
     "canonical_authority": canonical_authority,
     "choose_title": lambda text: choose_title("Act", text, _extracted(text).blocks, Path("act.pdf")),
-    "cited_words": lambda text: cited_words(text, "de"),
     "clauses": lambda text: clauses(text, "en"),
     "clean": lambda text: clean(_extracted(text), "en"),
     "cut_words": cut_words,
@@ -109,6 +109,7 @@ STEPS: dict[str, Callable[[str], object]] = {
     "find_dates": lambda text: find_dates(_extracted(text), _SOURCE, FileProperties(), "en", today=_TODAY),
     "find_differences": lambda text: find_differences(text, f"{text} and more"),
     "find_issuers": lambda text: find_issuers(document_text(_extracted(text), "en"), "An act"),
+    "grouped_numbers": lambda text: _all(grouped_numbers(text, "en")),
     "find_key_words": lambda text: find_key_words(text, "en", _WANTED),
     "find_outline": lambda text: find_outline(text, "en"),
     "find_places": lambda text: find_places(text, _GAZETTEER),

@@ -71,6 +71,6 @@ def _row(passage: MarkedPassage, base: str, words: Wording) -> tuple[str | int |
         page_cell(document.file, hit.page, document.page_label(hit.page), words),
         storable(cited(hit.section, hit.clause)),
         storable(hit.text),
-        words.message("yes") if passage.match.worded else words.message("no"),
+        words.message("yes") if passage.match.all_words else words.message("no"),
         f"{base}document?{urlencode(place.parameters())}",
     )

@@ -30,7 +30,7 @@ from pages._shared.numbers_and_dates import DATE_FORMAT, number
 from rag_engine.answering_documents import left_documents, live_counts
 from rag_engine.engine import Engine
 from rag_engine.filters import AS_OF, DATED, ONLY, VERSIONS, Facets
-from rag_engine.passage_search.facet_counts import DocumentHits, find_document_hits
+from rag_engine.passage_search.facet_counts import worded_documents
 from rag_engine.passage_search.find import FoundPassages
 from rag_engine.passage_search.passage_query import PassageQuery
 from rag_engine.storage.snapshot import Snapshot
@@ -53,8 +53,8 @@ def draw_facets(engine: Engine, query: PassageQuery, found: FoundPassages | None
     if not snapshot.documents:
         st.caption(_("Filters appear once the first document is indexed."))
         return
-    count = _hits(engine, found, snapshot).count if found is not None and query.words else len
-    counts = live_counts(query.wanted, snapshot.facets, snapshot.documents, count)
+    hits = _hits(engine, found, snapshot) if found is not None and query.words else frozenset(snapshot.documents)
+    counts = live_counts(query.wanted, snapshot.facets, snapshot.documents, lambda keys: len(hits.intersection(keys)))
     for name in filter_names():
         label = filter_label(name)
         chosen = query.wanted.get(name, ())
@@ -64,12 +64,13 @@ def draw_facets(engine: Engine, query: PassageQuery, found: FoundPassages | None
             title = f"{label} :green-badge[{len(chosen)}]" if chosen else label
             opened = name in _OPEN or bool(chosen)
             with st.expander(title, expanded=opened, key=f"search facet {name}"):
-                _draw_values(query, name, counts[name])
+                _draw_values(query, name, counts[name], closed=bool(hits))
     _draw_versions(query, snapshot.facets)
     matching = (
         found.matching if found is not None else len(left_documents(query.wanted, snapshot.facets, snapshot.documents))
     )
-    st.caption(f"**{matching_documents(matching, len(snapshot.documents))}**", help=_told_of_counts(query))
+    told = _("The numbers count the documents that the words find, not those that are close in meaning.")
+    st.caption(f"**{matching_documents(matching, len(snapshot.documents))}**", help=told if query.words else None)
     if query.wanted:
         st.button(
             _("Clear all"),
@@ -81,33 +82,23 @@ def draw_facets(engine: Engine, query: PassageQuery, found: FoundPassages | None
         )
 
 
-def _told_of_counts(query: PassageQuery) -> str | None:
-    """Return why the numbers of the values may add up to more than are found, None where they do not."""
-    if not query.words or query.words_only:
-        return None
-    return _(
-        "The number after a value says how many documents would be found if you chose it. Each choice also finds up to "
-        "20 passages close in meaning, so these numbers can add up to more than the documents found now."
-    )
-
-
-def _hits(engine: Engine, found: FoundPassages, snapshot: Snapshot) -> DocumentHits:
-    """Return the documents that the words hit, kept from the run before.
+def _hits(engine: Engine, found: FoundPassages, snapshot: Snapshot) -> frozenset[int]:
+    """Return the documents that the words find, kept from the run before.
 
     Another filter leaves them as they are.
     """
     state = snapshot.change, engine.collection.generation(), engine.config.retrieval
-    asked = found.query.words, found.query.words_only, state
-    kept: tuple[object, DocumentHits] | None = st.session_state.get(_HITS)
+    asked = found.query.words, found.query.anywhere, state
+    kept: tuple[object, frozenset[int]] | None = st.session_state.get(_HITS)
     if kept is None or kept[0] != asked:
-        kept = st.session_state[_HITS] = asked, find_document_hits(engine, found)
+        kept = st.session_state[_HITS] = asked, worded_documents(engine, found)
     return kept[1]
 
 
-def _draw_values(query: PassageQuery, name: str, counts: Mapping[str, int]) -> None:
+def _draw_values(query: PassageQuery, name: str, counts: Mapping[str, int], *, closed: bool = True) -> None:
     """Draw a box for each value, frequent ones first.
 
-    A box is disabled if no document has its value together with the other filters, unless it is chosen.
+    If values without a document are `closed`, their boxes are disabled unless they are chosen.
     """
     chosen, label = query.wanted.get(name, ()), filter_label(name)
     # A value of an opened link may be one that no document has.
@@ -130,7 +121,7 @@ def _draw_values(query: PassageQuery, name: str, counts: Mapping[str, int]) -> N
         st.checkbox(
             f"{escape(display_text(name, value))} ({number(known[value])})",
             key=key,
-            disabled=not known[value] and value not in chosen,
+            disabled=closed and not known[value] and value not in chosen,
             on_change=when_changed(key, value in chosen, go_to, query.toggled(name, value)),
         )
     if len(first) < len(listed) <= MANY:

@@ -15,7 +15,7 @@ def current_query() -> PassageQuery:
     last = st.session_state.get(_LAST)
     if not query and last:
         go_to(last)
-        return PassageQuery(last.words, last.wanted, last.sort, last.words_only)
+        return PassageQuery(last.words, last.wanted, last.sort, last.words_only, anywhere=last.anywhere)
     st.session_state[_LAST] = query
     return query
 

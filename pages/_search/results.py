@@ -28,7 +28,9 @@ from rag_engine.notebook.notebook import passage_entry
 from rag_engine.passage_search.describe import (
     describe_found,
     describe_matching,
+    describe_near,
     describe_refusal,
+    describe_scattered,
 )
 from rag_engine.passage_search.facet_counts import excluding_facets
 from rag_engine.passage_search.find import DocumentMatches, FoundPassages, find_passages, in_order
@@ -81,6 +83,12 @@ def draw_results(engine: Engine, query: PassageQuery, found: FoundPassages | Non
                 "matching documents."
             )
         )
+        st.markdown(
+            _(
+                "“-word” or “NOT word” leaves a word out, “OR” finds either of two, “resilien*” finds every ending, "
+                "and brackets keep words together: (flood OR storm) -drought."
+            )
+        )
         return
     if found is None:
         return
@@ -93,11 +101,13 @@ def draw_results(engine: Engine, query: PassageQuery, found: FoundPassages | Non
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(escape(describe_found(found, WORDING)), width="stretch")
         _draw_export(engine, found)
+    if scattered := describe_scattered(found, WORDING):
+        st.caption(f":material/info: {escape(scattered)}")
     for warning in found.warnings:
         st.caption(f":material/info: {escape(show(warning))}")
-    first = first_shown() if first_shown() < len(found.documents) else 0
+    first = first_shown() if first_shown() < len(found.groups) else 0
     _draw_documents(engine, found, first)
-    _draw_turning(first, len(found.documents))
+    _draw_turning(first, len(found.groups))
 
 
 def _draw_struck(found: FoundPassages) -> None:
@@ -127,27 +137,36 @@ def _draw_struck(found: FoundPassages) -> None:
 
 
 def _draw_documents(engine: Engine, found: FoundPassages, first: int) -> None:
-    groups = found.documents[first : first + _DOCUMENTS]
+    groups = found.groups[first : first + _DOCUMENTS]
     # Documents of which all passages are asked for, in the search that is open.
     opened = st.session_state.get(_opened_key(), set())
-    shown = [group.matches if group.document.key in opened else group.matches[:_PASSAGES] for group in groups]
+    # Words in several passages of a document are shown each.
+    few = max(_PASSAGES, len(found.wanted.words)) if found.query.anywhere else _PASSAGES
+    shown = [group.matches if _opening(group) in opened else group.matches[:few] for group in groups]
     passages = {
         passage.match.key: passage for passage in read_passages(engine, found, [one for some in shown for one in some])
     }
-    for group, matches in zip(groups, shown, strict=True):
+    for place, (group, matches) in enumerate(zip(groups, shown, strict=True), start=first):
+        if found.query.words and (place == len(found.documents) or (place == first > len(found.documents))):
+            st.subheader(describe_near(found, WORDING))
         read = [passages[match.key] for match in matches if match.key in passages]
         if read:
-            with st.container(border=True, key=f"found-{group.document.document_id}"):
+            with st.container(border=True, key=f"found-{_opening(group)}"):
                 draw_document(engine, found.query, group, read)
                 if left := len(group.matches) - len(matches):
                     st.button(
                         counted("Show {n} more passage", "Show {n} more passages", left),
-                        key=f"search more {group.document.key}",
+                        key=f"search more {_opening(group)}",
                         type="tertiary",
                         icon=":material/expand_more:",
                         on_click=st.session_state.update,
-                        args=({_opened_key(): opened | {group.document.key}},),
+                        args=({_opened_key(): opened | {_opening(group)}},),
                     )
+
+
+def _opening(group: DocumentMatches) -> str:
+    """Return the key of a document's results, which are apart from its passages near in meaning."""
+    return f"{group.document.document_id}{'' if group.worded else '-near'}"
 
 
 def _opened_key() -> str:
@@ -201,7 +220,7 @@ def _draw_refusal(engine: Engine, found: FoundPassages) -> None:
     with st.container(horizontal=True):
         for name in [obstacle.name for obstacle in obstacles] or query.wanted:
             _draw_drop(query, name, _("Remove {filter}").format(filter=_named(name, query.wanted[name])))
-        if query.words_only:
+        if query.by_words:
             st.caption(_("Passages that are close in meaning are left out: clear “All words only” to see them."))
 
 

@@ -13,7 +13,7 @@ from pages._shared.interface_language import _, to_translate
 from rag_engine.passage_search.passage_query import PassageQuery, SortOrder
 
 _WORDS, _SORT, _ONLY, _DRAWN = "search words", "search sort", "search words only", "search drawn"
-_STRUCK = "search struck"
+_STRUCK, _ANYWHERE = "search struck", "search anywhere"
 _ORDERS: dict[SortOrder, str] = {"relevance": to_translate("Relevance"), "date": to_translate("Date")}
 
 
@@ -22,7 +22,8 @@ def draw_words(query: PassageQuery) -> None:
     if st.session_state.get(_DRAWN) != query or _WORDS not in st.session_state:
         st.session_state[_DRAWN] = query
         st.session_state[_WORDS], st.session_state[_SORT] = query.words, query.sort
-        st.session_state[_ONLY], st.session_state[_STRUCK] = query.words_only, query.struck
+        st.session_state[_ONLY], st.session_state[_STRUCK] = query.by_words, query.struck
+        st.session_state[_ANYWHERE] = query.anywhere
     st.text_input(
         _("Search for"),
         key=_WORDS,
@@ -48,10 +49,16 @@ def draw_words(query: PassageQuery) -> None:
             _("All words only"),
             key=_ONLY,
             help=_(
-                "Leave out passages that are close in meaning but do not contain all of the words. Words are found in "
-                "every form, in passages of the same language."
+                "Leave out passages that are close in meaning but do not contain all of the words. A phrase in "
+                "quotation marks leaves them out by itself. Words are found in every form of the same language."
             ),
             on_change=when_changed(_ONLY, st.session_state[_ONLY], _follow, query),
+        )
+        st.checkbox(
+            _("Anywhere in the document"),
+            key=_ANYWHERE,
+            help=_("Find documents that have all of the words, on different pages too."),
+            on_change=when_changed(_ANYWHERE, st.session_state[_ANYWHERE], _follow, query),
         )
         st.checkbox(
             _("Include struck text"),
@@ -65,5 +72,16 @@ def draw_words(query: PassageQuery) -> None:
 
 def _follow(query: PassageQuery) -> None:
     words = " ".join(str(st.session_state[_WORDS]).split())
-    only, struck = bool(st.session_state[_ONLY]), bool(st.session_state[_STRUCK])
-    go_to(replace(query, words=words, sort=st.session_state[_SORT], words_only=only, struck=struck))
+    followed = replace(
+        query,
+        words=words,
+        sort=st.session_state[_SORT],
+        struck=bool(st.session_state[_STRUCK]),
+        anywhere=bool(st.session_state[_ANYWHERE]),
+    )
+    if (only := bool(st.session_state[_ONLY])) != query.by_words:
+        followed = replace(followed, words_only=only)
+        # What the words choose by themselves is no choice.
+        usual = replace(followed, words_only=None)
+        followed = usual if usual.by_words == only else followed
+    go_to(followed)

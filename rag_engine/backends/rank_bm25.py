@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from rank_bm25 import BM25Okapi
 
 from rag_engine.protocols import ChildrenOf, Keys
-from rag_engine.text.key_words import WantedWords
+from rag_engine.text.words.key_words import WantedWord, WantedWords
+from rag_engine.text.words.search_words import holds
 
 
 def split_at_spaces(text: str, language: str) -> list[str]:
@@ -91,18 +93,13 @@ class PaperSparseIndex:
         return [(int(self._ranking.keys[row]), float(scores[row])) for row in best]
 
     def holding(self, wanted: WantedWords, *, allowed: Collection[int] | None = None) -> list[tuple[int, float]]:
-        """Return children with every stem of one of the languages, as keys with their BM25, best first.
+        """Return children that hold what is wanted in one of the languages, as keys with their BM25, best first.
 
         Phrases are bags of words here as well.
         """
-        phrased = {word for phrase in wanted.phrases for word in phrase}
-        options = [{*stems, *phrased} for stems in wanted.stems.values()] or ([phrased] if phrased else [])
-        scores: dict[int, float] = {}
-        for option in options:
-            held = {key for key, (_, tokens) in self._rows.items() if option <= set(tokens)}
-            found = self._scored(sorted(option), len(self._rows), allowed)
-            scores |= {key: score for key, score in found if key in held}
-        return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+        terms = sorted({term for word in wanted.words for way in _ways(word) for term in way})
+        found = self._scored(terms, len(self._rows), allowed)
+        return [(key, score) for key, score in found if holds(wanted.tree, _held(self._rows[key][1]))]
 
     def ideal(self, query: str, language: str) -> float:  # noqa: ARG002
         """Return 0: the paper compares only found scores."""
@@ -115,3 +112,12 @@ class PaperSparseIndex:
     def keys(self) -> set[int]:
         """Return the keys of the children that a search sees."""
         return set() if self._ranking is None else {int(key) for key in self._ranking.keys}
+
+
+def _ways(word: WantedWord) -> list[tuple[str, ...]]:
+    return [*chain.from_iterable(word.stems.values()), *word.sequences]
+
+
+def _held(tokens: Collection[str]) -> Callable[[WantedWord], bool]:
+    there = set(tokens)
+    return lambda word: any(there.issuperset(way) for way in _ways(word))

@@ -23,7 +23,8 @@ from rag_engine.errors import WorkspaceError
 from rag_engine.messages import Message
 from rag_engine.protocols import ChildrenOf
 from rag_engine.text.analyzer import acronyms, analyse, shared_terms, surface
-from rag_engine.text.key_words import WantedWords, stands_for_longer
+from rag_engine.text.words.key_words import WantedWord, WantedWords, stands_for_longer, star_pattern
+from rag_engine.text.words.search_words import Every, Node, Some, Without
 
 _REBUILD = "Run `sextant rebuild`: the index is made again from the catalog."
 # The length of the footer before it, and the number that marks a footer.
@@ -215,7 +216,7 @@ class TantivyIndex:
             return _scored(searcher, self._permitted(searcher, asked, top_k, frozenset(allowed)))
 
     def holding(self, wanted: WantedWords, *, allowed: Collection[int] | None = None) -> list[tuple[int, float]]:
-        """Return every child that holds all wanted words and phrases, with its BM25, best first.
+        """Return every child that holds what is wanted and nothing that must not be there, with its BM25, best first.
 
         In a language of long words, a longer word that begins with a wanted one counts too, for less.
         """
@@ -225,12 +226,9 @@ class TantivyIndex:
             searcher = self._searcher()
             if not searcher.num_docs:
                 return []
-            phrases = [self._in_sequence(phrase) for phrase in wanted.phrases]
-            options = [
-                _all_of([*(self._stem(language, stem) for stem in stems), *phrases])
-                for language, stems in wanted.stems.items()
-            ]
-            asked = _any_of(options or [_all_of(phrases)])
+            asked = self._wanted(wanted.tree)
+            for language in wanted.passed:
+                asked = asked.and_must_not_match(self._term("language", language))
             if allowed is not None:
                 asked = _all_of([asked, self._among(allowed)])
             return _scored(searcher, searcher.search(asked, searcher.num_docs, count=False).hits)
@@ -318,7 +316,34 @@ class TantivyIndex:
         longer = Query.regex_query(self._schema, "stems", f"{language}:{stem}.+")
         return _any_of([term, Query.const_score_query(longer, _LONGER_SCORE)])
 
+    def _wanted(self, node: Node[WantedWord]) -> Query:
+        """Return the query for a part of what is wanted."""
+        if isinstance(node, Some):
+            return _any_of([self._wanted(part) for part in node.parts])
+        if isinstance(node, Every | Without):
+            parts = node.parts if isinstance(node, Every) else (node,)
+            found = [self._wanted(part) for part in parts if not isinstance(part, Without)]
+            asked = _all_of(found or [Query.const_score_query(Query.all_query(), 0.0)])
+            for part in parts:
+                if isinstance(part, Without):
+                    asked = asked.and_must_not_match(self._wanted(part.part))
+            return asked
+        options = [
+            _all_of([self._stem(language, stem) for stem in group])
+            for language, groups in node.stems.items()
+            for group in groups
+        ]
+        options += [self._in_sequence(words) for words in node.sequences]
+        options += [Query.const_score_query(self._term("language", one), 0.0) for one in node.passed]
+        # A word counts once, however many of its spellings are met.
+        return Query.disjunction_max_query(options)
+
     def _in_sequence(self, words: Sequence[str]) -> Query:
+        if any("*" in word for word in words):
+            patterns = [star_pattern(word) for word in words]
+            if len(words) > 1:
+                return Query.regex_phrase_query(self._schema, "surface", patterns)
+            return Query.const_score_query(Query.regex_query(self._schema, "surface", patterns[0]), _LONGER_SCORE)
         return (
             Query.phrase_query(self._schema, "surface", list(words))
             if len(words) > 1

@@ -10,6 +10,7 @@ import numpy as np
 
 from rag_engine.answering.reference_list import limits_of
 from rag_engine.engine import Engine
+from rag_engine.passage_search.describe import describe_scattered, describe_searched
 from rag_engine.passage_search.find import FoundPassages, PassageMatch
 from rag_engine.passage_search.struck import StruckMatch
 from rag_engine.protocols import Vectors
@@ -17,8 +18,8 @@ from rag_engine.retrieval.retrieve import hit_of
 from rag_engine.storage.catalog import portions
 from rag_engine.storage.sentence_vectors import sentence_cosines, sentence_places
 from rag_engine.text.excerpt import told_apart, window
-from rag_engine.text.key_words import find_key_words
 from rag_engine.text.sentences import Span
+from rag_engine.text.words.key_words import find_key_words
 from rag_engine.types.answer import Citation
 from rag_engine.types.passage import Hit
 
@@ -122,13 +123,15 @@ def found_json(found: FoundPassages, passages: Iterable[MarkedPassage]) -> dict[
         "words": query.words,
         "filter": {name: list(values) for name, values in query.wanted.items()},
         "sort": query.sort,
-        "words_only": query.words_only,
+        "words_only": query.by_words,
+        "anywhere": query.anywhere,
+        "searched": describe_searched(found.wanted),
         "documents": {"allowed": found.allowed, "held": found.held, "found": len(found.documents)},
         "total": len(found),
-        "with_all_words": found.worded,
+        "with_all_words": sum(match.all_words for match in found.matches),
         "passages": [_passage_json(passage) for passage in passages],
         "struck": [_struck_json(match) for match in found.struck],
-        "warnings": list(found.warnings),
+        "warnings": [*filter(None, [describe_scattered(found)]), *found.warnings],
         "seconds": round(found.seconds, 3),
     }
 
@@ -138,7 +141,7 @@ def _passage_json(passage: MarkedPassage) -> dict[str, Any]:
     metadata = document.metadata
     return {
         "rank": passage.match.rank,
-        "all_words": passage.match.worded,
+        "all_words": passage.match.all_words,
         "child_id": hit.child_id,
         "document_id": document.document_id,
         "file": document.file,

@@ -17,7 +17,9 @@ from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.messages import Message
 from rag_engine.passage_search.passage_query import PassageQuery
-from rag_engine.text.key_words import wanted_words
+from rag_engine.passage_search.worded import find_worded
+from rag_engine.text.words.key_words import wanted_words
+from rag_engine.text.words.search_words import read_search
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +103,10 @@ def count_new_documents(engine: Engine, saved: SavedSearch) -> int:
     if not new or not saved.query.words:
         return len(new)
     languages = {snapshot.documents[key].metadata.language for key in new}
-    wanted = wanted_words(saved.query.words, engine.language_of(saved.query.words), languages)
-    found = engine.collection.sparse().holding(wanted, allowed=new)
-    return len({snapshot.owner_of(key) for key, _ in found} & new)
+    language = engine.language_of(read_search(saved.query.words).plain)
+    wanted = wanted_words(saved.query.words, language, languages)
+    worded, _ = find_worded(engine, wanted, new, snapshot, anywhere=saved.query.anywhere)
+    return len({snapshot.owner_of(key) for key in worded.passages})
 
 
 def _now() -> str:

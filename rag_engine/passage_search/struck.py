@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from rag_engine.storage.catalog import Catalog
 from rag_engine.storage.snapshot import Snapshot
-from rag_engine.text.key_words import WantedWords, find_key_words
 from rag_engine.text.sentences import Span
+from rag_engine.text.words.key_words import WantedWords, find_key_words, holds_words
 from rag_engine.types.document import DocumentRecord, ExtractedText, StruckText
 
 
@@ -43,7 +43,7 @@ def _matches(document: DocumentRecord, extracted: ExtractedText, wanted: WantedW
         if find_key_words(one.text, language, wanted):
             start, end = _paragraph(extracted, one.start)
             match = StruckMatch(document, one, (start, end), text[start : one.start], text[one.start : end])
-            if _holds(f"{match.before} {one.text} {match.after}", language, wanted):
+            if holds_words(f"{match.before} {one.text} {match.after}", language, wanted):
                 yield match
 
 
@@ -52,9 +52,3 @@ def _paragraph(extracted: ExtractedText, offset: int) -> Span:
     return next(
         ((block.start, block.end) for block in extracted.blocks if block.start <= offset <= block.end), (offset, offset)
     )
-
-
-def _holds(text: str, language: str, wanted: WantedWords) -> bool:
-    stems = (WantedWords({language: (stem,)}) for stem in wanted.stems.get(language, ()))
-    phrases = (WantedWords({}, (phrase,)) for phrase in wanted.phrases)
-    return all(find_key_words(text, language, one) for one in (*stems, *phrases))

@@ -91,8 +91,8 @@ def analyse(text: str, language: str) -> list[str]:
     ['regul', '2021', '1119', '2021/1119']
     """
     prepared = _prepare(text)
-    if _is_shouted(prepared):
-        prepared = _lower(prepared, language)
+    if is_shouted(prepared):
+        prepared = lower(prepared, language)
     return [term for word in _cited(prepared) for term in _terms(language, word)]
 
 
@@ -116,7 +116,7 @@ def shared_terms(query: str) -> list[str]:
     They are numbers, acronyms, symbols (CO2), and words with a capital that do not merely begin a sentence.
     """
     prepared = _prepare(query)
-    shouted = _is_shouted(prepared)
+    shouted = is_shouted(prepared)
     found: dict[str, None] = {}
     for match in _CITED.finditer(prepared):
         before = prepared[max(0, match.start() - 20) : match.start()]
@@ -128,13 +128,19 @@ def shared_terms(query: str) -> list[str]:
     return list(found)
 
 
-def cited_words(text: str, language: str) -> list[str]:
-    """Return the words of the text as they are cited, in reading order.
+def is_shouted(text: str) -> bool:
+    """Return whether a text of several words is all in capitals, which hides its acronyms."""
+    return text.isupper() and text.count(" ") >= 3
 
-    A text all in capitals is lowered.
+
+def lower(word: str, language: str) -> str:
+    """Return the word in lower case.
+
+    Turkish keeps its dotless ı apart from i, which its stemmer relies on.
     """
-    prepared = _prepare(text)
-    return list(_cited(_lower(prepared, language) if _is_shouted(prepared) else prepared))
+    if language == "tr":
+        word = word.replace("I", "ı").replace("İ", "i")
+    return word.lower()
 
 
 def stems_of(word: str, language: str) -> tuple[str, ...]:
@@ -163,11 +169,6 @@ def located_words(text: str) -> Iterator[tuple[int, int, str]]:
             for first, beyond in [(i, min(i + 2, len(run))) for i in range(pairs)] or [(0, len(run))]:
                 yield starts[at + first], ends[at + beyond - 1], run[first:beyond]
             at += len(run)
-
-
-def _is_shouted(text: str) -> bool:
-    """Return whether a text of several words is all in capitals, which hides its acronyms."""
-    return text.isupper() and text.count(" ") >= 3
 
 
 @lru_cache(maxsize=8)  # terms, surface and acronyms of one child are asked for in a row
@@ -206,16 +207,6 @@ def _located(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
         starts += [match.start()] * len(piece)
         ends += [match.end()] * len(piece)
     return "".join(prepared), starts, ends
-
-
-def _lower(word: str, language: str) -> str:
-    """Return the word in lower case.
-
-    Turkish keeps its dotless ı apart from i, which its stemmer relies on.
-    """
-    if language == "tr":
-        word = word.replace("I", "ı").replace("İ", "i")
-    return word.lower()
 
 
 @cache
@@ -290,7 +281,7 @@ def _terms(language: str, word: str, *, openings: bool = True) -> tuple[str, ...
     left_out = stopwords(language)
     terms: list[str] = []
     for piece in _pieces(word, language):
-        lowered = _lower(piece, language)
+        lowered = lower(piece, language)
         is_acronym = bool(_acronyms_in(piece))
         parts: list[str] = []
         for part in _words(lowered):

@@ -36,6 +36,12 @@ class Wording:
             return "".join(values)
         return self.message("{some} or {last}", some=", ".join(values[:-1]), last=values[-1])
 
+    def together(self, values: Sequence[str]) -> str:
+        """Return "Italy, France and Spain"."""
+        if len(values) < 2:
+            return "".join(values)
+        return self.message("{some} and {last}", some=", ".join(values[:-1]), last=values[-1])
+
 
 def _counted(one: str, many: str, n: int, **values: object) -> str:
     return (one if n == 1 else many).format(n=_number(n), **values)

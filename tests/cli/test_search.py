@@ -45,6 +45,33 @@ def test_only_the_words_and_a_filter_alone(small_workspace: Path) -> None:
     assert [one["file"] for one in listed["passages"]] == ["caldo.md", "flood.md"]
 
 
+def test_what_was_searched_stands_beside_the_results(small_workspace: Path) -> None:
+    reply = run_json(small_workspace, 'plan* "livelli di', "--sort", "relevance")
+    assert reply["searched"] == (
+        "Searched for words that begin with “plan” and “livelli di”. "
+        "The quotation mark is not closed, so the phrase goes to the end."
+    )
+    assert reply["words_only"]
+    assert not run_json(small_workspace, '"livelli di"', "--near")["words_only"]
+    assert reply["searched"] in " ".join(run(small_workspace, 'plan* "livelli di', "--sort", "date").stdout.split())
+
+
+def test_words_anywhere_in_a_document_are_listed(small_workspace: Path) -> None:
+    assert run_json(small_workspace, "Piano livelli", "--anywhere")["anywhere"]
+    assert "1 document with all of these words" in run(small_workspace, "caldo livelli", "--anywhere").stdout
+
+
+@pytest.mark.parametrize("options", [[], ["--words-only"]])
+def test_a_search_that_only_leaves_words_out_is_refused(small_workspace: Path, options: list[str]) -> None:
+    assert "Nothing is left to search for." in run(small_workspace, "NOT heat", *options).stderr
+
+
+def test_ranked_passages_leave_out_what_a_question_leaves_out(small_workspace: Path) -> None:
+    reply = fixed("search", run(small_workspace, "flood -heat", "--json").stdout)
+    assert all("heat" not in hit["text"] for hit in reply["hits"])
+    assert "without “heat”" in reply["warnings"][0]
+
+
 @pytest.mark.parametrize(
     ("filters", "found"),
     [

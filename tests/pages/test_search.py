@@ -54,6 +54,28 @@ def test_words_find_passages_with_marks_to_be_exported_and_stand_in_the_address(
     assert "**Flood Act**" in texts(app)
 
 
+def test_the_page_says_what_was_searched_and_keeps_the_near_apart(start: Start, workspace: Path) -> None:
+    app = search_page(start(workspace), words="plan OR calore -crane")
+    assert not app.exception
+    assert "Searched for “plan” or “calore”\\, without “crane”\\." in texts(app)
+    app.text_input(key="search words").set_value("“flood plan”").run()
+    assert app.checkbox(key="search words only").value
+    assert not app.subheader
+    app.checkbox(key="search words only").uncheck().run()
+    assert address(app) == {"words": ["“flood plan”"], "match": ["meaning"]}
+    app.text_input(key="search words").set_value("cool rooms for the elderly").run()
+    [heading] = app.subheader
+    assert "close in meaning" in heading.value
+
+
+def test_words_on_different_pages_are_found_anywhere_in_the_document(start: Start, workspace: Path) -> None:
+    app = search_page(start(workspace), words="medico rosso", match="words")
+    app.checkbox(key="search anywhere").check().run()
+    assert not app.exception
+    assert address(app) == {"words": ["medico rosso"], "match": ["words"], "within": ["document"]}
+    assert "1 document with all of these words\\, in" in texts(app)
+
+
 def test_a_link_reproduces_the_search(start: Start, workspace: Path) -> None:
     app = search_page(start(workspace), words="piano", country="Italy", sort="date", match="words")
     assert app.text_input(key="search words").value == "piano"

@@ -9,7 +9,7 @@ from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
 from rag_engine.protocols import SparseIndex
 from rag_engine.text.analyzer import analyse
-from rag_engine.text.key_words import find_key_words, wanted_words
+from rag_engine.text.words.key_words import find_key_words, holds_words, wanted_words
 from tests.rag_engine.backends.conftest import ROWS
 
 LANGUAGES = {language for _, _, language, _ in ROWS}
@@ -80,3 +80,35 @@ def test_both_indexes_and_the_marks_agree(tmp_path: Path, texts: list[str], quer
     assert found[0] == expected
     assert found[1] <= expected
     assert all(find_key_words(text, "en", wanted) for key, _, _, text in rows if key in expected)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    query=st.lists(
+        st.sampled_from(
+            [
+                "flood",
+                "-plans",
+                "city",
+                "OR",
+                "AND",
+                "NOT",
+                "(",
+                ")",
+                "WHO",
+                "2030",
+                "heat*",
+                "“heat plans”",
+                "risk",
+                "in",
+            ]
+        ),
+        min_size=1,
+        max_size=7,
+    ).map(" ".join)
+)
+def test_the_index_finds_what_holds_the_words(index: TantivyIndex, query: str) -> None:
+    wanted = wanted_words(query, "en", LANGUAGES)
+    expected = {key for key, _, language, text in ROWS if wanted and holds_words(text, language, wanted)}
+    expected -= {key for key, _, language, _ in ROWS if language in wanted.passed}
+    assert {key for key, _ in index.holding(wanted)} == expected

@@ -12,7 +12,7 @@ from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import InputError
 from rag_engine.filters import Filter
 from rag_engine.passage_search.describe import describe_found, describe_matching, describe_refusal
-from rag_engine.passage_search.facet_counts import excluding_facets, find_document_hits
+from rag_engine.passage_search.facet_counts import excluding_facets, worded_documents
 from rag_engine.passage_search.find import NEAREST, find_passages, in_order
 from rag_engine.passage_search.passage_query import PassageQuery
 from rag_engine.passage_search.passages import citation_of, read_passages
@@ -49,8 +49,8 @@ def test_what_holds_not_all_of_the_words_is_near_in_meaning_and_limited(reports:
 def test_a_question_in_another_language_finds_by_meaning(plans: Engine) -> None:
     found = find_passages(plans, PassageQuery("Überflutung und Räumung von Häusern"))
     assert found.language == "de"
-    assert found.documents[0].document.file == "flood.md"
-    assert not found.documents[0].worded
+    assert not found.documents
+    assert found.near[0].document.file == "flood.md"
 
 
 def test_the_words_are_marked_and_the_nearest_sentence_holds_one(plans: Engine) -> None:
@@ -89,7 +89,7 @@ def test_without_words_the_documents_of_a_filter_are_listed_newest_first(plans: 
 def test_by_date_the_newest_document_with_the_words_comes_first_and_the_merely_near_last(plans: Engine) -> None:
     query = PassageQuery("piano 2015", sort="date")
     assert files(plans, PassageQuery("plan", sort="relevance")) != []
-    groups = find_passages(plans, query).documents
+    groups = find_passages(plans, query).groups
     dates = [(group.worded > 0, group.document.metadata.year or 0) for group in groups]
     assert dates == sorted(dates, reverse=True)
 
@@ -122,19 +122,11 @@ def test_a_count_is_what_is_found_when_the_value_is_chosen(
     plans: Engine, words: str, chosen: Filter, *, words_only: bool
 ) -> None:
     query, snapshot = PassageQuery(words, chosen, words_only=words_only), plans.collection.snapshot()
-    hits = find_document_hits(plans, find_passages(plans, query))
-    counts = live_counts(chosen, snapshot.facets, snapshot.documents, hits.count)
+    hits = worded_documents(plans, find_passages(plans, query))
+    counts = live_counts(chosen, snapshot.facets, snapshot.documents, lambda keys: len(hits.intersection(keys)))
     for name, value in [("language", "en"), ("language", "it"), ("hazard", "Flood")]:
         found = find_passages(plans, query.with_values(name, (value,)))
         assert counts[name].get(value, 0) == len(found.documents) == found.matching
-
-
-def test_of_the_merely_near_no_more_count_than_are_found(reports: Engine) -> None:
-    query = PassageQuery("grass sluice")
-    found = find_passages(reports, query)
-    hits = find_document_hits(reports, found)
-    assert not hits.worded
-    assert hits.count(reports.collection.snapshot().documents) == len(found.documents)
 
 
 def test_a_filter_that_excludes_every_document_is_named_with_the_others_kept(plans: Engine) -> None:
@@ -178,6 +170,6 @@ def test_without_its_keyword_index_a_search_is_by_meaning_and_says_so(small_work
     found = find_passages(engine, PassageQuery("When do residents near the dyke leave?"))
     engine.close()
     assert found.worded == 0
-    assert found.documents[0].document.file == "flood.md"
+    assert found.near[0].document.file == "flood.md"
     [warning] = found.warnings
     assert "Searched by meaning only" in warning

@@ -13,12 +13,13 @@ _TEXT = st.text(min_size=1, max_size=20)
     words=st.lists(st.text(alphabet="abcé?&=+“”", min_size=1, max_size=8), max_size=4).map(" ".join),
     wanted=st.dictionaries(st.sampled_from(FACETS), st.lists(_TEXT, min_size=1, max_size=3, unique=True).map(tuple)),
     sort=st.sampled_from(SORT_ORDERS),
-    words_only=st.booleans(),
+    words_only=st.none() | st.booleans(),
+    anywhere=st.booleans(),
 )
 def test_a_link_reproduces_the_search(
-    words: str, wanted: dict[str, tuple[str, ...]], sort: str, words_only: bool
+    words: str, wanted: dict[str, tuple[str, ...]], sort: str, words_only: bool | None, *, anywhere: bool
 ) -> None:
-    query = PassageQuery(words, wanted, sort, words_only)  # type: ignore[arg-type]
+    query = PassageQuery(words, wanted, sort, words_only, anywhere=anywhere)  # type: ignore[arg-type]
     assert read_query(query.parameters()) == query
 
 
@@ -38,3 +39,10 @@ def test_a_value_is_chosen_and_left_out_again() -> None:
     assert chosen.wanted == {"country": ("Italy", "Spain")}
     assert chosen.toggled("country", "Italy").toggled("country", "Spain").wanted == {}
     assert chosen.without("country") == PassageQuery("flood")
+
+
+def test_a_phrase_alone_leaves_out_what_is_near_in_meaning() -> None:
+    assert PassageQuery("“sea walls”").by_words
+    assert not PassageQuery("sea walls").by_words
+    assert not PassageQuery("sea -“sea walls”").by_words
+    assert not PassageQuery("“sea walls”", words_only=False).by_words

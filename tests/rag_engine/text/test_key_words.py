@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rag_engine.text.analyzer import analyse, located_words
-from rag_engine.text.key_words import find_key_words, wanted_words
+from rag_engine.text.words.key_words import find_key_words, holds_words, wanted_words
 
 
 def marked(text: str, words: str, language: str = "en", of_query: str = "") -> list[str]:
@@ -47,7 +47,7 @@ def test_a_phrase_is_marked_as_a_whole_and_in_this_order_alone() -> None:
 
 def test_stop_words_of_the_query_are_not_asked_of_other_languages() -> None:
     wanted = wanted_words("the Kyoto Protocol", "en", {"en", "it"})
-    assert wanted.stems["it"] == ("kyot", "protocol")
+    assert [word.stems["it"][0] for word in wanted.words] == [("kyot",), ("protocol",)]
 
 
 def test_a_query_of_stop_words_alone_wants_nothing() -> None:
@@ -72,4 +72,54 @@ def test_every_word_of_a_text_is_marked_when_the_text_itself_is_sought(text: str
 
 def test_the_terms_of_the_index_hold_the_stems_that_are_wanted() -> None:
     text = "Hochwasserrisiken nach § 73 Abs. 5 und 1/CP.21"
-    assert set(wanted_words(text, "de", {"de"}).stems["de"]) <= set(analyse(text, "de"))
+    wanted = [word.stems["de"][0] for word in wanted_words(text, "de", {"de"}).words if word.stems]
+    assert {stem for stems in wanted for stem in stems} <= set(analyse(text, "de"))
+
+
+@pytest.mark.parametrize(
+    ("language", "typed", "text"),
+    [
+        ("fr", "SECURITE", "la sécurité civile"),
+        ("fr", "sécurité", "PLAN DE SECURITE CIVILE"),
+        ("fr", "inondes", "les quartiers inondés"),
+        ("pt", "evacuacao", "a evacuação"),
+        ("pt", "evacuacoes", "uma evacuação"),
+        ("pt", "EVACUACAO", "as evacuações"),
+        ("es", "evacuacion", "las evacuaciones y la evacuación"),
+        ("it", "siccita", "la siccità"),
+        ("tr", "siginak", "Sığınak yapılır"),
+        ("tr", "SIGINAK", "sığınak yapılır"),
+        ("tr", "yangin", "yangınlar söndürülür"),
+        ("de", "durre", "die Dürre"),
+        ("en", "risk based", "a risk-based approach"),
+        ("en", "risk-based", "this is risk based"),
+        ("en", "10km", "a ring of 10 km"),
+        ("pt", "art. 5", "Art. 5º O município"),
+        ("pt", "“art. 5”", "Art. 5º O município"),
+        ("pt", "Art. 5º", "o art. 5 da lei"),
+        ("fr", "article 1", "Article 1er"),
+        ("pt", "§ 1", "§ 1º O prazo"),
+        ("en", "resilien*", "resiliency of roads"),
+        ("en", "“early warn*”", "Early warnings"),
+        ("es", "*inundaci*", "preinundación"),
+    ],
+)
+def test_a_word_meets_its_other_spellings(language: str, typed: str, text: str) -> None:
+    assert marked(text, typed, language)
+    assert holds_words(text, language, wanted_words(typed, language, {language}))
+
+
+@pytest.mark.parametrize(
+    ("language", "typed", "text"),
+    [
+        ("pt", "art. 5", "Art. 50. O estado"),
+        ("de", "Art. 5", "Art. 5a gilt."),
+        ("de", "§ 5", "Es gilt Satz 5."),
+        ("en", "WHO", "those who say"),
+        ("en", "resilien*", "a silent town"),
+        ("en", "flood -drought", "floods and droughts"),
+        ("en", "flood (storm OR heat)", "flood plans"),
+    ],
+)
+def test_other_words_are_not_met(language: str, typed: str, text: str) -> None:
+    assert not holds_words(text, language, wanted_words(typed, language, {language}))

@@ -1,0 +1,1 @@
+"""Key words of a search: how they are read, spelled and found in texts."""
