@@ -226,7 +226,11 @@ def _notes(evidence: Evidence, citations: Sequence[Citation]) -> str:
     return "\n\n".join(
         filter(
             None,
-            (answer_sentences.not_covered(evidence.gaps, language), answer_sentences.listed_in_index(listed, language)),
+            (
+                answer_sentences.not_found_in([side for side in evidence.sides if not side.sources], language),
+                answer_sentences.not_covered(evidence.gaps, language),
+                answer_sentences.listed_in_index(listed, language),
+            ),
         )
     )
 

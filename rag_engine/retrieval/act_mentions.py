@@ -26,6 +26,8 @@ _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 # Brackets with a number behind them, as in (EU) 2021/1119, belong to the number.
 _CALLED = re.compile(r"[(\[]([^()\[\]]*)[)\]](?!\s*(?:n[ro]?[.º°]?\s*)?\d)", re.IGNORECASE)
 _QUOTED = re.compile('[‘“„"«]\\s*([^‘’“”„"«»]{4,80}?)\\s*[’”“"»]')
+# At the end of a line of the title: (‘European Climate Law’).
+_ALSO_CALLED = re.compile('[(][‘“„"«]\\s*([^‘’“”„"«»()]{4,80}?)\\s*[’”“"»][)]\\s*$')
 _SEPARATOR = re.compile(r"\s+[-–—]\s+|[,;]\s*")
 _NUMBERED = re.compile(r"\S*\d\S*(?:\s+sayılı\b)?", re.IGNORECASE)
 # The rest of the name says how the act changes others.
@@ -264,6 +266,8 @@ def _called(name: str) -> Iterator[str]:
 def _called_in(opening: str) -> Iterator[str]:
     """Yield the names, and their abbreviations in parentheses, from the text before the first section."""
     for line in opening.splitlines():
+        if (also := _ALSO_CALLED.search(line)) and any(word.kind for word in _words(also[1])):
+            yield also[1]
         for match in re.finditer(r"([^()\n.;:]{6,150}?)\s*\(([^()\s]{2,8})\)", line):
             name, short = match.group(1).strip(), capitals(match.group(2))
             initials = "".join(word[0] for word in re.findall(r"[^\W\d_]+", name) if word[0].isupper()).upper()

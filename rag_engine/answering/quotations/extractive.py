@@ -33,6 +33,7 @@ from rag_engine.answering.quotations.question_terms import (
     terms_of,
 )
 from rag_engine.answering.quotations.quotable import Unit, units_of, with_context
+from rag_engine.answering.quotations.sides import by_side
 from rag_engine.answering.source_order import in_order, renumbered
 from rag_engine.errors import BackendError
 from rag_engine.geography import load_gazetteer
@@ -279,7 +280,11 @@ def quote(evidence: Evidence, page_of: PageOf) -> QuotedAnswer:
     A quotation in another language than the question's names it, and one from a note says so.
     """
     language = evidence.plan.language
-    chosen = choose(evidence.plan.question, language, evidence.sources, as_of=evidence.as_of)
+
+    def among(question: str, sources: Sequence[Source]) -> list[Quotation]:
+        return choose(question, language, sources, as_of=evidence.as_of)
+
+    chosen = by_side(evidence, among) or among(evidence.plan.question, evidence.sources)
     if not chosen:
         raise BackendError("The sources hold no sentence to quote.", help="Open them, or use a language model.")
     numbers = in_order((quotation.source.n for quotation in chosen), evidence.sources)

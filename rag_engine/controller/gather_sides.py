@@ -1,0 +1,63 @@
+"""Evidence for a question with several sides: each is searched in its own documents, with its own question."""
+
+from __future__ import annotations
+
+import time
+from collections import abc
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import chain, zip_longest
+
+from rag_engine.answering.refuse_answer import said
+from rag_engine.geography import Gazetteer, find_places
+from rag_engine.types.evidence import ControllerStep, Evidence, Side
+from rag_engine.types.passage import Place, Source
+
+# From the best ground of a side to the worst.
+_GROUNDS = ("enough", "doubtful", "none")
+
+
+def gather_sides(
+    first: Evidence, sides: Sequence[Side], search: Callable[[Side], Evidence], gazetteer: Gazetteer
+) -> abc.Generator[ControllerStep, None, Evidence]:
+    """Yield a step for each side, and return the evidence of all: their sources in turn, then the question's own.
+
+    `first` is what the whole question found. A side whose passages may not answer has no sources.
+    """
+    started = time.perf_counter()
+    steps: list[ControllerStep] = []
+    found: list[Evidence] = []
+    searched: list[Side] = []
+    for number, side in enumerate(sides, 1):
+        steps.append(ControllerStep("retrieve", number, side.question))
+        yield steps[-1]
+        evidence = search(side)
+        found.append(evidence)
+        may = evidence.sources if evidence.ground != "none" else ()
+        searched.append(replace(side, sources=tuple(one for one in may if _is_of(one, side, gazetteer))))
+    pool: dict[Place, Source] = {}
+    for source in chain(chain.from_iterable(zip_longest(*(side.sources for side in searched))), first.sources):
+        if source is not None:
+            pool.setdefault(source.place, source)
+    sources = tuple(replace(source, n=n) for n, source in enumerate(pool.values(), 1))
+    grounds = [one.ground for one, side in zip(found, searched, strict=True) if side.sources]
+    spent = time.perf_counter() - started
+    return replace(
+        first,
+        hits=tuple(source.hits[0] for source in sources if not source.index_context),
+        sources=sources,
+        warnings=tuple(dict.fromkeys(chain(first.warnings, *(one.warnings for one in found)))),
+        seconds={**first.seconds, "controller": spent, "retrieval": first.seconds.get("retrieval", 0.0) + spent},
+        ground=min(grounds, key=_GROUNDS.index, default=first.ground),
+        read=first.read + sum(one.read for one in found),
+        steps=tuple(steps),
+        sides=tuple(searched),
+    )
+
+
+def _is_of(source: Source, side: Side, gazetteer: Gazetteer) -> bool:
+    """Return whether a source names the country and the year of a side, if it has to."""
+    if side.year and side.year not in said(source):
+        return False
+    named = find_places(said(source), gazetteer, source.document.metadata.language, running=True)
+    return not side.country or side.country in named.countries
