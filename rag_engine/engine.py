@@ -293,14 +293,12 @@ class Engine:
         self, language: str, answering: frozenset[int], wanted: Filter | None, retrieval: RetrievalConfig | None
     ) -> Callable[[Side], Evidence]:
         """Return the search for a side of a question in its documents, whose best passages are read for it."""
-        view = self.collection.view()
-        settings: RetrievalConfig = changed(
-            retrieval or self.config.retrieval, top_k=self.config.controller.top_k
-        )
+        view, top_k = self.collection.view(), self.config.controller.top_k
+        # To read each side's document from end to end would take seconds.
+        settings: RetrievalConfig = changed(retrieval or self.config.retrieval, top_k=top_k, read_whole=False)
 
         def search(side: Side) -> Evidence:
-            plan = self._planned(side.question, language)
-            among = side.documents or answering
+            plan, among = self._planned(side.query, language), side.documents or answering
             return self._judged(retrieve(plan, among, view, self.retrievers(), settings, wanted))
 
         return search

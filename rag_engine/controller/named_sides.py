@@ -19,7 +19,7 @@ from rag_engine.answering_documents import identified_documents
 from rag_engine.controller.sub_questions import PartWords, as_question, part_words
 from rag_engine.geography import Gazetteer, country_in, place_mentions
 from rag_engine.retrieval.act_lexicon import NameWord, load_lexicon, name_words
-from rag_engine.retrieval.act_mentions import find_acts
+from rag_engine.retrieval.act_mentions import ALONE, find_acts
 from rag_engine.storage.section_index import Act
 from rag_engine.text.folding import fold
 from rag_engine.text.identifiers import find_identifiers
@@ -33,6 +33,7 @@ _NAMESAKES, _SHARE = 4, 0.05
 _LONGEST_NAME = 6
 _SHORTEST_NAME = 3
 _WORD = re.compile(r"[^\W_]+")
+_YEAR_BEHIND = re.compile(r"[\s,(]*(?:1[5-9]|20)\d\d\)?(?![\w/:-]|[.,]\d)")
 # A series and its number, as it stands in the names of files: COP16, CMA 4.
 _NUMBERED = re.compile(r"(?<!\w)([^\W\d_]{2,6})[\s-]?(\d{1,3})(?!\w)")
 
@@ -77,6 +78,7 @@ def named_sides(
     named = _of_documents(question, language, words, acts, documents)
     countries = [one for one in _of_countries(question, language, documents, gazetteer) if not one.overlaps(named)]
     mentions = _merged(sorted([*named, *countries], key=lambda one: one.start), question)
+    mentions = [_dated(one, question) for one in mentions]
     run = _longest_run(mentions, question, words)
     years = [_Mention(*match.span(), frozenset(), year=match[0]) for match in YEAR.finditer(question)]
     if not run and (run := _longest_run(years, question, words)):
@@ -85,15 +87,14 @@ def named_sides(
         return ()
     # "What does the Paris Agreement say on Italy and on Germany": what stands outside holds both.
     frame = frozenset().union(*(one.documents for one in mentions if one not in run and not one.country))
+    run = [_constitution(one, question, acts, documents) if one.country else one for one in run]
     texts = _questions(question, run, words, language)
-    return tuple(
-        _side(one, text, question, language, frame, documents) for one, text in zip(run, texts, strict=True)
-    )
+    return tuple(_side(one, own, question, language, frame, documents) for one, own in zip(run, texts, strict=True))
 
 
 def _side(
     mention: _Mention,
-    text: str,
+    texts: tuple[str, str],
     question: str,
     language: str,
     frame: frozenset[int],
@@ -101,9 +102,9 @@ def _side(
 ) -> Side:
     of = frame if frame and (mention.country or mention.year) else mention.documents
     name = country_in(mention.country, language) if mention.country else question[mention.start : mention.end]
+    full, query = (as_question(text, question, language) for text in texts)
     country = mention.country if of == frame else ""
-    pages = sum(documents[key].pages for key in of)
-    return Side(name, as_question(text, question, language), of, pages, country, mention.year)
+    return Side(name, full, query, of, sum(documents[key].pages for key in of), country, mention.year)
 
 
 def _of_documents(
@@ -242,6 +243,17 @@ def _merged(mentions: Sequence[_Mention], question: str) -> list[_Mention]:
     return merged
 
 
+def _dated(mention: _Mention, question: str) -> _Mention:
+    """Return a mention that ends behind its brackets, and behind a year that follows it.
+
+    Examples are "the data protection act (LGPD) on data" and "Bali 2007".
+    """
+    closed = question.rfind(")", mention.start, mention.end) + 1
+    end = closed if "(" in question[mention.start : closed] else mention.end
+    year = _YEAR_BEHIND.match(question, end)
+    return replace(mention, end=year.end() if year else end)
+
+
 def _longest_run(mentions: Sequence[_Mention], question: str, words: PartWords) -> list[_Mention]:
     """Return the longest run of mentions that a word joins, or none of two different ones."""
     runs: list[list[_Mention]] = [[]]
@@ -259,8 +271,29 @@ def _is_joined(gap: str, words: PartWords) -> bool:
     return words.join.search(gap) is not None or words.opposed.fullmatch(gap.replace("’", "'")) is not None
 
 
-def _questions(question: str, run: Sequence[_Mention], words: PartWords, language: str) -> list[str]:
-    """Return the question of each side: its own words, and those before and behind all of the sides."""
+def _constitution(
+    mention: _Mention, question: str, acts: Sequence[Act], documents: Mapping[int, DocumentRecord]
+) -> _Mention:
+    """Return the mention of a country with its constitution alone, where the question is about constitutions.
+
+    An example is the first country of "in the German and the Italian constitution".
+    """
+    country = question[mention.start : mention.end]
+    for word in chain.from_iterable(name_words(question)):
+        if not word.meanings.isdisjoint(ALONE):
+            phrase = f"{country} {question[word.start : word.end]}"
+            if found := [one for one in find_acts(phrase, acts) if one.end - one.start == len(phrase)]:
+                return replace(mention, documents=_of_acts(found[0].acts, documents))
+    return mention
+
+
+def _questions(
+    question: str, run: Sequence[_Mention], words: PartWords, language: str
+) -> list[tuple[str, str]]:
+    """Return the question of each side, with its name and without.
+
+    It has the side's own words, and those before and behind all of the sides.
+    """
     ignored = stopwords(language)
     lead, tail = question[: run[0].start], question[run[-1].end :]
     behind, before = [], [""]
@@ -272,17 +305,25 @@ def _questions(question: str, run: Sequence[_Mention], words: PartWords, languag
         before.append(gap[cut[1] :])
     behind.append("")
 
-    def own(text: str) -> str:
-        return text if any(fold(word) not in ignored for word in _WORD.findall(text)) else " "
+    def says(text: str) -> bool:
+        return any(fold(word) not in ignored for word in _WORD.findall(text))
 
-    asks = [words.asks.match(text.lstrip()) for text in before]
-    if not words.anywhere and any(asks):
+    if not words.anywhere and any(words.asks.match(text.lstrip()) for text in before):
         # Each side has a clause that asks.
-        leads = [lead, *([""] * (len(run) - 1))]
-        tails = [*([""] * (len(run) - 1)), tail]
+        leads, tails = [lead, *([""] * (len(run) - 1))], [*([""] * (len(run) - 1)), tail]
     else:
         leads, tails = [lead] * len(run), [tail] * len(run)
-    return [
-        f"{first}{own(ahead)}{question[one.start : one.end]}{own(after)}{last}"
-        for one, first, ahead, after, last in zip(run, leads, before, behind, tails, strict=True)
-    ]
+    texts = []
+    for one, first, ahead, after, last in zip(run, leads, before, behind, tails, strict=True):
+        head = f"{first}{ahead}" if says(ahead) else first
+        rest = f"{after}{last}" if says(after) else last
+        texts.append((f"{head}{question[one.start : one.end]}{rest}", f"{_bare(head, words)} {rest}"))
+    return texts
+
+
+def _bare(head: str, words: PartWords) -> str:
+    """Return the words before a name without the preposition and the determiner of it."""
+    openers = (words.determiner, *words.prepositions)
+    while match := next((found for one in openers if (found := re.search(rf"{one.pattern}\s*$", head, one.flags))), None):
+        head = head[: match.start()]
+    return head

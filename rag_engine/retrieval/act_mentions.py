@@ -20,7 +20,7 @@ _NUMBERED_ACT = re.compile(r"\)?\s*,?\s*(?:n[ro]?\s?[.º°]?\s*)?\d", re.IGNOREC
 _SHOUTED = 3
 _WIDEST = 9
 # Named alone, these mean the only one of the collection.
-_ALONE = frozenset({"constitution", "basic law"})
+ALONE = frozenset({"constitution", "basic law"})
 
 _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 # Brackets with a number behind them, as in (EU) 2021/1119, belong to the number.
@@ -155,7 +155,7 @@ def _may_be_named(names: ActNames, meanings: frozenset[str], unknown: Sequence[N
     return any(
         not word.meanings.isdisjoint(meanings) if word.meanings else any(word.means(other) for other in unknown)
         for word in (*names.described, *(word for phrase in names.phrases for word in phrase))
-        if not word.kind or not word.meanings.isdisjoint(_ALONE)
+        if not word.kind or not word.meanings.isdisjoint(ALONE)
     )
 
 
@@ -166,7 +166,7 @@ def _described(run: Sequence[NameWord], start: int, end: int, named: Sequence[tu
     """
     window = run[start:end]
     kinds = frozenset(meaning for word in window if word.kind for meaning in word.meanings)
-    constitution = not kinds.isdisjoint(_ALONE)
+    constitution = not kinds.isdisjoint(ALONE)
     if not kinds or not (constitution or any(not word.kind and not word.place for word in window)):
         return []
     fitting = [

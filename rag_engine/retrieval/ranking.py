@@ -258,7 +258,7 @@ def _reranked(
     try:
         if (reader := retrievers.reader()) is None:
             return ranked
-        alone = allowed is not None and len(allowed) == 1
+        alone = config.read_whole and allowed is not None and len(allowed) == 1
         depth = READ_WHOLE if alone else READ_AFTER if ranked.reranked else READ
         best = _records(ranked, depth, view)
         near = near_sentences(ranked.found.of_question(), plan.language, best, view)

@@ -96,7 +96,7 @@ class Side:
     """One of several documents, countries or years that a question names beside each other.
 
     - `name`: as the question names it, a country by its name in the question's language
-    - `question`: what is asked of it
+    - `question`: what is asked of it; `query` leaves its name out, which in its documents tells nothing apart
     - `documents`: the documents of it, with `pages` pages; empty for all documents
     - `country`, `year`: what its passages name, "" for any; a country by its English name
     - `sources`: what was found for its question, best first; empty if nothing there may answer
@@ -104,6 +104,7 @@ class Side:
 
     name: str
     question: str
+    query: str
     documents: frozenset[int] = frozenset()
     pages: int = 0
     country: str = ""

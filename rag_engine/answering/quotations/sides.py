@@ -42,7 +42,7 @@ def by_side(evidence: Evidence, choose: Callable[[str, Sequence[Source]], list[Q
     rankings = []
     for side in evidence.sides:
         own = [replace(one, n=numbers[one.place]) for one in side.sources if one.place in numbers]
-        found = choose(side.question, own)
+        found = choose(side.query, own)
         # What says the year comes before what only stands in a document of several years.
         rankings.append(sorted(found, key=lambda one: side.year not in one.text))
     turns = (one for turn in zip_longest(*rankings) for one in turn if one is not None)
