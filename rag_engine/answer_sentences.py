@@ -77,7 +77,7 @@ def nothing_on(named: str, language: str) -> str:
 def not_found_in(sides: Sequence[Side], language: str) -> str:
     """Return a sentence for each document, country or year of a question in which nothing was found."""
     sentences = []
-    for side in sides:
+    for side in (one for one in sides if one.name and not one.sources):
         table = _SENTENCES["not_found_in_pages" if side.pages > 1 else "not_found_in"]
         pattern = table.get(language, table["en"])
         sentences.append(pattern.format(name=one_line(side.name, limit=150), pages=side.pages))

@@ -39,7 +39,7 @@ from rag_engine.config import (
     recipe_chunking,
 )
 from rag_engine.controller.gather import ControllerTools, gather
-from rag_engine.controller.gather_sides import gather_sides
+from rag_engine.controller.gather_sides import gather_sides, parts_as_sides
 from rag_engine.controller.named_sides import named_sides
 from rag_engine.disk_backends import open_backends
 from rag_engine.errors import BackendError, InputError, SextantError
@@ -273,6 +273,7 @@ class Engine:
         """Yield the steps of searching on for the parts of a question, and return the evidence of all of them.
 
         A question that names several documents, countries or years beside each other is searched in each of them.
+        Without a language model every part of a question is searched by itself.
         """
         if self.config.controller.mode == "off" or not first.sources:
             return first
@@ -280,9 +281,11 @@ class Engine:
         answering = left_documents(wanted or {}, view.snapshot.facets, view.snapshot.documents)
         documents = {key: view.snapshot.documents[key] for key in answering}
         sides = named_sides(first.plan.question, first.plan.language, view.acts, documents, load_gazetteer())
+        if not sides and first.ground != "none" and not self.models.language_model()[0]:
+            sides = parts_as_sides(first.plan, load_gazetteer())
         if sides:
-            searches = self._side_search(first.plan.language, answering, wanted, retrieval)
-            return (yield from gather_sides(first, sides, searches, load_gazetteer()))
+            search = self._side_search(first.plan.language, answering, wanted, retrieval)
+            return (yield from gather_sides(first, sides, search, load_gazetteer()))
         if first.ground == "none":
             return first
         search = self.part_search(first.plan.language, wanted, retrieval)

@@ -8,11 +8,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 
+from rag_engine.answering.citations import words
 from rag_engine.answering.refuse_answer import said
+from rag_engine.controller.sub_questions import plan_by_rules
 from rag_engine.geography import Gazetteer, find_places
-from rag_engine.types.evidence import ControllerStep, Evidence, Side
+from rag_engine.types.evidence import ControllerStep, Evidence, QueryPlan, ResidualGap, Side
 from rag_engine.types.passage import Place, Source
 
+# Words of a part that is understood by itself.
+_TELLING = 4
 # From the best ground of a side to the worst.
 _GROUNDS = ("enough", "doubtful", "none")
 
@@ -22,7 +26,8 @@ def gather_sides(
 ) -> abc.Generator[ControllerStep, None, Evidence]:
     """Yield a step for each side, and return the evidence of all: their sources in turn, then the question's own.
 
-    `first` is what the whole question found. A side whose passages may not answer has no sources.
+    `first` is what the whole question found, and is returned if no part of it is answered by itself. A side whose
+    passages may not answer has no sources.
     """
     started = time.perf_counter()
     steps: list[ControllerStep] = []
@@ -35,6 +40,8 @@ def gather_sides(
         found.append(evidence)
         may = evidence.sources if evidence.ground != "none" else ()
         searched.append(replace(side, sources=tuple(one for one in may if _is_of(one, side, gazetteer))))
+    if not any(side.name or side.sources for side in searched):
+        return first
     pool: dict[Place, Source] = {}
     for source in chain(chain.from_iterable(zip_longest(*(side.sources for side in searched))), first.sources):
         if source is not None:
@@ -48,11 +55,20 @@ def gather_sides(
         sources=sources,
         warnings=tuple(dict.fromkeys(chain(first.warnings, *(one.warnings for one in found)))),
         seconds={**first.seconds, "controller": spent, "retrieval": first.seconds.get("retrieval", 0.0) + spent},
-        ground=min(grounds, key=_GROUNDS.index, default=first.ground),
+        ground=min(grounds, key=_GROUNDS.index, default="none"),
         read=first.read + sum(one.read for one in found),
         steps=tuple(steps),
+        gaps=tuple(ResidualGap(side.question) for side in searched if not side.name and not side.sources),
         sides=tuple(searched),
     )
+
+
+def parts_as_sides(plan: QueryPlan, gazetteer: Gazetteer) -> tuple[Side, ...]:
+    """Return the parts of a question by rules, each as a side of all documents; none of a question of one part."""
+    parts = plan_by_rules(plan, gazetteer)
+    # A short part leans on the question: "and when?"
+    queries = (one.text if len(words(one.text)) >= _TELLING else one.queries[-1] for one in parts)
+    return tuple(Side("", one.text, query) for one, query in zip(parts, queries, strict=True)) if len(parts) > 1 else ()
 
 
 def _is_of(source: Source, side: Side, gazetteer: Gazetteer) -> bool:

@@ -93,9 +93,9 @@ class ResidualGap:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of several documents, countries or years that a question names beside each other.
+    """One of several documents, countries or years that a question names beside each other, or a part of it.
 
-    - `name`: as the question names it, a country by its name in the question's language
+    - `name`: as the question names it, a country by its name in the question's language; "" for a part
     - `question`: what is asked of it; `query` leaves its name out, which in its documents tells nothing apart
     - `documents`: the documents of it, with `pages` pages; empty for all documents
     - `country`, `year`: what its passages name, "" for any; a country by its English name
