@@ -1,7 +1,7 @@
 """Sides of a question: the documents, countries or years that it names beside each other.
 
-"X in A and B", "from A to B" and "compare A with B" have two sides, each with a question of its own. A document is named
-by its act, its identifier, a name of its title, or its file.
+"X in A and B", "from A to B" and "compare A with B" have two sides, each with a question of its own. A document is
+named by its act, its identifier, a name of its title, or its file.
 """
 
 from __future__ import annotations
