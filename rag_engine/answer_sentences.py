@@ -9,7 +9,7 @@ from typing import Literal
 from rag_engine.config import DATA
 from rag_engine.text.file_kinds import page_cell
 from rag_engine.text.neutralise import one_line
-from rag_engine.types.evidence import AbsentSection, ResidualGap
+from rag_engine.types.evidence import AbsentSection, ResidualGap, Side
 from rag_engine.types.passage import IndexListing, Source
 
 _SENTENCES: dict[str, dict[str, str]] = tomllib.loads((DATA / "answers.toml").read_text(encoding="utf-8"))
@@ -82,6 +82,17 @@ def names_no_source(language: str) -> str:
 def nothing_on(named: str, language: str) -> str:
     """Return the sentence that no source is about or names this, in the language or else in English."""
     return _SENTENCES["unnamed"].get(language, _SENTENCES["unnamed"]["en"]).format(named=one_line(named, limit=150))
+
+
+def not_found_in(sides: Sequence[Side], language: str) -> str:
+    """Return a sentence for each document, country or year of a question in which nothing was found."""
+    sentences = []
+    found = {side.name for side in sides if side.sources}
+    for side in {one.name: one for one in sides if one.name and one.name not in found}.values():
+        table = _SENTENCES["not_found_in_pages" if side.pages > 1 else "not_found_in"]
+        pattern = table.get(language, table["en"])
+        sentences.append(pattern.format(name=one_line(side.name, limit=150), pages=side.pages))
+    return " ".join(sentences)
 
 
 def not_covered(gaps: Sequence[ResidualGap], language: str) -> str:

@@ -117,8 +117,8 @@ class RetrievalConfig:
 
     `profile` names the recipe (rag_engine/retrieval/fuse_ranks.py); the papers' have no setting but `top_k` and
     `similarity_floor`. `retrievers` which of the two are asked. `rerank` lets a cross-encoder, or else the reader,
-    order the best passages; with `read_all` the reader reads every passage that is found. `geography` boosts documents
-    about the places that a question names.
+    order the best passages; with `read_all` the reader reads every passage that is found, with `read_whole` a document
+    that is asked by itself from end to end. `geography` boosts documents about the places that a question names.
     """
 
     profile: RetrievalProfile = "default"
@@ -127,6 +127,7 @@ class RetrievalConfig:
     similarity_floor: float = 0.35
     rerank: bool = True
     read_all: bool = False
+    read_whole: bool = True
     geography: bool = True
     weights: RankingWeights = RankingWeights()
 

@@ -23,7 +23,7 @@ from rag_engine.answering.generation import answer
 from rag_engine.answering.structured.answer import structured_answer
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.answering.support import LabelJudge, SupportModels
-from rag_engine.answering_documents import answering_documents, narrowed
+from rag_engine.answering_documents import answering_documents, left_documents, narrowed
 from rag_engine.backends.identify_language import identify_language
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.calibration import languages_of
@@ -39,6 +39,8 @@ from rag_engine.config import (
     recipe_chunking,
 )
 from rag_engine.controller.gather import ControllerTools, gather
+from rag_engine.controller.gather_sides import gather_sides, parts_as_sides
+from rag_engine.controller.named_sides import named_sides
 from rag_engine.disk_backends import open_backends
 from rag_engine.errors import BackendError, InputError, SextantError
 from rag_engine.filters import Filter
@@ -71,7 +73,7 @@ from rag_engine.storage.rebuild import RebuildProgress
 from rag_engine.storage.snapshot import Snapshot
 from rag_engine.types.answer import QUOTED, Answer, StructuredAnswer
 from rag_engine.types.document import DocumentRecord
-from rag_engine.types.evidence import ControllerStep, Evidence, QueryPlan
+from rag_engine.types.evidence import ControllerStep, Evidence, QueryPlan, Side
 from rag_engine.types.language_model import Prompt
 from rag_engine.viewer.drawings import Drawings
 from rag_engine.viewer.translation import Translation, translate
@@ -288,18 +290,53 @@ class Engine:
     def gather(
         self, first: Evidence, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None
     ) -> abc.Generator[ControllerStep, None, Evidence]:
-        """Yield the steps of searching on for the parts of a question, and return the evidence of all of them."""
-        if self.config.controller.mode == "off" or not first.sources or first.ground == "none":
+        """Yield the steps of searching on for the parts of a question, and return the evidence of all of them.
+
+        A question that names several documents, countries or years beside each other is searched in each of them.
+        Without a language model every part of a question is searched by itself.
+        """
+        if self.config.controller.mode == "off" or not first.sources:
+            return first
+        view = self.collection.view()
+        answering = left_documents(wanted or {}, view.snapshot.facets, view.snapshot.documents)
+        documents = {key: view.snapshot.documents[key] for key in answering}
+        sides = named_sides(first.plan.question, first.plan.language, view.acts, documents, load_gazetteer())
+        if not sides and first.ground != "none" and not self.models.language_model()[0]:
+            sides = parts_as_sides(first.plan, load_gazetteer())
+        if sides:
+            each = self._side_search(first.plan.language, answering, wanted, retrieval)
+            return (yield from gather_sides(first, sides, each, load_gazetteer()))
+        if first.ground == "none":
             return first
         search = self.part_search(first.plan.language, wanted, retrieval)
         gathered = yield from gather(first, search, self.controller_tools(), self.config.controller)
         return gathered if gathered.hits is first.hits else self._judged(self._read(gathered))
 
+    def _side_search(
+        self, language: str, answering: frozenset[int], wanted: Filter | None, retrieval: RetrievalConfig | None
+    ) -> Callable[[Side], Evidence]:
+        """Return the search for a side of a question in its documents, whose best passages are read for it."""
+        view, top_k = self.collection.view(), self.config.controller.top_k
+        # To read each side's document from end to end would take seconds.
+        settings: RetrievalConfig = changed(retrieval or self.config.retrieval, top_k=top_k, read_whole=False)
+
+        def search(side: Side) -> Evidence:
+            plan, among = self._planned(side.query, language), side.documents or answering
+            return self._judged(retrieve(plan, among, view, self.retrievers(), settings, wanted))
+
+        return search
+
+    def _planned(self, query: str, language: str) -> QueryPlan:
+        """Return the plan of a part of a question, which is in this language, by rules."""
+        return plan_question(
+            query, identify=lambda _: language, gazetteer=load_gazetteer(), generator=None, config=self.config
+        )
+
     def part_search(
         self, language: str, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None
     ) -> Callable[[str], Evidence]:
         """Return the search that the controller asks: from a query in this language to its few best passages."""
-        view, gazetteer = self.collection.view(), load_gazetteer()
+        view = self.collection.view()
         allowed = answering_documents(wanted or {}, view.snapshot.facets, view.snapshot.documents)
         # A reranker would read twenty passages for each part; the gathered ones are read once, together.
         settings: RetrievalConfig = changed(
@@ -307,9 +344,7 @@ class Engine:
         )
 
         def search(query: str) -> Evidence:
-            plan = plan_question(
-                query, identify=lambda _: language, gazetteer=gazetteer, generator=None, config=self.config
-            )
+            plan = self._planned(query, language)
             return retrieve(plan, allowed, view, self.retrievers(), settings, wanted)
 
         return search

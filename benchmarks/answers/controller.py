@@ -29,7 +29,7 @@ from benchmarks.retrieval.statutes import wilson_interval
 from ingestion.add_files import add_paths
 from rag_engine.config import DATA, ControllerConfig, read_config
 from rag_engine.controller.gather import begin, merge_evidence, search_on
-from rag_engine.controller.memory import Proposition, SubQuestion, place_of
+from rag_engine.controller.memory import Proposition, SubQuestion
 from rag_engine.controller.statements import SentenceReader, StatementReading
 from rag_engine.controller.sub_questions import plan_by_rules
 from rag_engine.engine import Engine, open_engine
@@ -178,7 +178,7 @@ def replayed(recorded: Recorded, settings: ControllerConfig) -> Outcome:
     """Return what the controller finds with these settings."""
 
     def read(asked: Sequence[tuple[int, SubQuestion]], sources: Sequence[Source]) -> StatementReading:
-        said = (recorded.statements.get((number, place_of(source))) for number, _ in asked for source in sources)
+        said = (recorded.statements.get((number, source.place)) for number, _ in asked for source in sources)
         return StatementReading(tuple(one for one in said if one is not None))
 
     first, seconds, parts = recorded.first, recorded.seconds, recorded.parts

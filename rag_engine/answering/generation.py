@@ -228,7 +228,11 @@ def _notes(evidence: Evidence, citations: Sequence[Citation]) -> str:
     return "\n\n".join(
         filter(
             None,
-            (answer_sentences.not_covered(evidence.gaps, language), answer_sentences.listed_in_index(listed, language)),
+            (
+                answer_sentences.not_found_in(evidence.sides, language),
+                answer_sentences.not_covered(evidence.gaps, language),
+                answer_sentences.listed_in_index(listed, language),
+            ),
         )
     )
 
@@ -292,7 +296,8 @@ def refusal(evidence: Evidence, absent: str) -> str:
     # Other sections do not answer a question about a section that does not exist.
     too_far = not evidence.hits or evidence.ground == "none"
     if too_far or (absent and not any(hit.named for hit in evidence.hits)):
-        return absent or answer_sentences.insufficient(language)
+        nowhere = answer_sentences.not_found_in(evidence.sides, language)
+        return absent or " ".join(filter(None, (answer_sentences.insufficient(language), nowhere)))
     named = unnamed(evidence, load_gazetteer())
     return f"{answer_sentences.insufficient(language)} {answer_sentences.nothing_on(named, language)}" if named else ""
 

@@ -23,7 +23,7 @@ def unnamed(evidence: Evidence, gazetteer: Gazetteer) -> str:
     If the ground is doubtful, a source that is about as likely as the best must name the country or the year.
     """
     question, scope = evidence.plan.question, evidence.plan.scope
-    if evidence.absent or not evidence.sources or any(hit.named for hit in evidence.hits):
+    if evidence.absent or evidence.sides or not evidence.sources or any(hit.named for hit in evidence.hits):
         return ""
     likely, doubtful = _likely(evidence.sources), evidence.ground == "doubtful"
     years = years_of(question)

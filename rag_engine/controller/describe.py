@@ -9,48 +9,26 @@ from rag_engine.types.evidence import ControllerStep
 def describe_step(step: ControllerStep, words: Wording = ENGLISH) -> str:
     """Return one line of plain text that describes the step.
 
-    >>> describe_step(ControllerStep("reflect", iteration=1, done=1, of=2, confidence=0.6))
-    '1 of 2 parts covered, confidence 0.60'
+    Whether a part is answered is for the answer to say, not for the search.
+
+    >>> describe_step(ControllerStep("retrieve", iteration=1, subject="Who paid?"))
+    'Searching for: Who paid?'
     """
     match step.kind:
         case "plan":
-            parts = words.counted(
-                "{n} part in this question, {covered} covered by the first search",
-                "{n} parts in this question, {covered} covered by the first search",
-                step.of,
-                covered=step.done,
+            return _with_tokens(
+                words.counted("{n} part in this question", "{n} parts in this question", step.of), step, words
             )
-            return _with_tokens(parts, step, words)
         case "retrieve":
-            return words.message("Search {n}: {query}", n=step.iteration, query=step.subject)
+            return words.message("Searching for: {query}", query=step.subject)
         case "read":
             return words.counted(
                 "{n} new passage, {total} in all", "{n} new passages, {total} in all", step.done, total=step.of
             )
         case "reflect":
-            return words.message(
-                "{done} of {total} parts covered, confidence {confidence}",
-                done=step.done,
-                total=step.of,
-                confidence=words.number(step.confidence, 2),
-            )
+            return words.message("Read for: {part}", part=step.subject)
         case "decide":
-            return _with_tokens(_ended(step, words), step, words)
-
-
-def _ended(step: ControllerStep, words: Wording) -> str:
-    parts = {"done": step.done, "total": step.of}
-    match step.subject:
-        case "resolved":
-            return words.message("Search finished: all parts covered, {done} of {total}", **parts)
-        case "confident":
-            return words.message("Search finished: confident enough, {done} of {total} parts covered", **parts)
-        case "budget":
-            return words.message("Search finished: search limit reached, {done} of {total} parts covered", **parts)
-        case _:
-            return words.message(
-                "Search finished: nothing left to search for, {done} of {total} parts covered", **parts
-            )
+            return _with_tokens(words.message("Search finished"), step, words)
 
 
 def _with_tokens(line: str, step: ControllerStep, words: Wording) -> str:

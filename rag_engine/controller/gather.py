@@ -14,12 +14,10 @@ from rag_engine.answering.citations import shared_words, words
 from rag_engine.config import ControllerConfig
 from rag_engine.controller.memory import (
     IssuedQuery,
-    Place,
     Proposition,
     SubQuestion,
     SubQuestionState,
     WorkingMemory,
-    place_of,
     with_evidence,
 )
 from rag_engine.controller.statements import ModelReader, Read, SentenceReader, Similarity
@@ -31,7 +29,7 @@ from rag_engine.protocols import Embedder, Generator
 from rag_engine.text.folding import fold
 from rag_engine.token_usage import CountedModel
 from rag_engine.types.evidence import ControllerStep, Evidence, ResidualGap
-from rag_engine.types.passage import Hit, Source
+from rag_engine.types.passage import Hit, Place, Source
 
 Retrieve = Callable[[str], Evidence]
 
@@ -140,7 +138,7 @@ def search_on(
         yield ControllerStep("retrieve", turn, query, confidence=memory.confidence)
         found = retrieve(query)
         known = memory.pool().keys()
-        new = tuple(source for source in found.sources if place_of(source) not in known)
+        new = tuple(source for source in found.sources if source.place not in known)
         memory = with_evidence(memory, IssuedQuery(query, number, found))
         yield ControllerStep("read", turn, query, len(new), len(memory.pool()), memory.confidence)
         # A new source may answer another part too; earlier sources were read for all parts.
@@ -175,7 +173,7 @@ def merge_evidence(memory: WorkingMemory, steps: Sequence[ControllerStep], *, se
     """
     pool, first = memory.pool(), memory.issued[0].found
     # Sources of the question's own search are in the last ranking, others in the rankings of their sub-questions.
-    turns = zip_longest(*_rankings(memory), [place_of(source) for source in first.sources])
+    turns = zip_longest(*_rankings(memory), [source.place for source in first.sources])
     order = dict.fromkeys(place for turn in turns for place in turn if place is not None)
     hits = _hits(memory)
     kept = _without_repeated_contexts([replace(pool[place], hits=hits[place]) for place in order])
@@ -215,7 +213,7 @@ def _rankings(memory: WorkingMemory) -> list[list[Place]]:
     """
     rankings: list[list[Place]] = []
     for number in range(len(memory.sub_questions)):
-        own = [place_of(source) for query in memory.issued if query.about == number for source in query.found.sources]
+        own = [source.place for query in memory.issued if query.about == number for source in query.found.sources]
         said = sorted(
             (proposition for proposition in memory.propositions if proposition.about == number),
             key=lambda proposition: -proposition.support,
@@ -232,7 +230,7 @@ def _hits(memory: WorkingMemory) -> dict[Place, tuple[Hit, ...]]:
     found: dict[Place, list[Hit]] = {}
     for query in memory.issued:
         for source in query.found.sources:
-            found.setdefault(place_of(source), []).extend(source.hits)
+            found.setdefault(source.place, []).extend(source.hits)
     best: dict[Place, tuple[Hit, ...]] = {}
     for place, hits in found.items():
         readings = {hit.child_id: hit.reading for hit in hits if hit.reading is not None}

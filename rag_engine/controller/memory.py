@@ -10,11 +10,9 @@ from typing import Literal
 
 from rag_engine.messages import Message
 from rag_engine.types.evidence import Evidence, GeographicScope
-from rag_engine.types.passage import Source
+from rag_engine.types.passage import Place, Source
 
 SubQuestionState = Literal["covered", "contradicted", "open"]
-# Where a parent is: the key of its document and the offsets of its text.
-Place = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +85,8 @@ class WorkingMemory:
         sources: dict[Place, Source] = {}
         for query in self.issued:
             for source in query.found.sources:
-                sources.setdefault(place_of(source), source)
+                sources.setdefault(source.place, source)
         return sources
-
-
-def place_of(source: Source) -> Place:
-    """Return the identity of a source across searches: its document and its characters in it."""
-    return source.document.key, source.start, source.end
 
 
 def with_evidence(memory: WorkingMemory, query: IssuedQuery) -> WorkingMemory:

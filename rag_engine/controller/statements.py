@@ -18,14 +18,14 @@ from rag_engine.answering.citations import shared_words, words
 from rag_engine.answering.refuse_answer import is_elsewhere, said
 from rag_engine.chunking.indexed_text import context_header, under_header
 from rag_engine.chunking.section.rules import normal_label
-from rag_engine.controller.memory import Place, Proposition, SubQuestion, place_of
+from rag_engine.controller.memory import Proposition, SubQuestion
 from rag_engine.errors import BackendError
 from rag_engine.geography import Gazetteer
 from rag_engine.messages import Message
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.text.analyzer import analyse
 from rag_engine.text.sentences import Span, sentence_spans, stripped
-from rag_engine.types.passage import Source
+from rag_engine.types.passage import Place, Source
 
 # What the share of a sub-question's words in a statement weighs against similarity, and the share taken for granted
 # where the two are in different languages; both as in answering/abstention.py.
@@ -97,10 +97,10 @@ class SentenceReader:
     def _encode(self, chosen: Sequence[tuple[Source, Sequence[Span]]]) -> None:
         """Encode the sentences that were not encoded before, each under its document's header."""
         new = {
-            (place_of(source), span): under_header(context_header(source.document.metadata), source.text[slice(*span)])
+            (source.place, span): under_header(context_header(source.document.metadata), source.text[slice(*span)])
             for source, spans in chosen
             for span in spans
-            if (place_of(source), span) not in self._vectors
+            if (source.place, span) not in self._vectors
         }
         if new:
             self._vectors |= dict(zip(new, self._embedder.encode_passages(list(new.values())), strict=True))
@@ -110,7 +110,7 @@ class SentenceReader:
     ) -> Proposition:
         """Return the statement of the source that supports the sub-question best."""
         written = source.document.metadata.language
-        place = place_of(source)
+        place = source.place
 
         def support(span: Span) -> float:
             cosine = float(self._vectors[place, span] @ query)
@@ -238,7 +238,7 @@ def _checked(item: object, numbers: set[int], sources: Sequence[Source]) -> Iter
             about=question - 1,
             text=" ".join(found.group().split()),
             language=source.document.metadata.language,
-            place=place_of(source),
+            place=source.place,
             document_id=source.document.document_id,
             start=source.start + found.start(),
             end=source.start + found.end(),

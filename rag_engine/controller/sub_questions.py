@@ -130,7 +130,7 @@ def sub_questions(question: str, language: str, gazetteer: Gazetteer) -> tuple[s
     for split in _splits(language, words, gazetteer):
         further = list(dict.fromkeys(piece for part in parts for piece in split(part)))
         parts = further if len(further) <= MOST else parts
-    return tuple(_as_question(part, question, language) for part in parts) if len(parts) > 1 else (question,)
+    return tuple(as_question(part, question, language) for part in parts) if len(parts) > 1 else (question,)
 
 
 def named_labels(text: str, language: str) -> tuple[str, ...]:
@@ -325,7 +325,7 @@ def _between(text: str, cuts: Sequence[Span]) -> list[str]:
     return [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
-def _as_question(part: str, question: str, language: str) -> str:
+def as_question(part: str, question: str, language: str) -> str:
     """Return a part with a capital and with the signs that the question opens and ends with."""
     plain = _LOOSE.sub("", " ".join(part.split()))
     capital = "İ" if language == "tr" and plain.startswith("i") else plain[:1].upper()
@@ -341,6 +341,7 @@ class PartWords:
     - `gap`: everything that may be between two items of a list
     - `asks`: the start of a part that asks, or with `anywhere` an asking word
     - `prepositions`, `determiner`: openers of an item of a list
+    - `opposed`: what alone stands between two things that are compared ("from a to b")
     - `undivided`: words after which a list is one thing ("the difference between")
     - `auxiliaries`: words after which a list is a subject, whose verb follows
     """
@@ -351,6 +352,7 @@ class PartWords:
     anywhere: bool
     prepositions: tuple[re.Pattern[str], ...]
     determiner: re.Pattern[str]
+    opposed: re.Pattern[str]
     undivided: re.Pattern[str]
     auxiliaries: tuple[re.Pattern[str], ...]
     negations: frozenset[str]
@@ -376,6 +378,7 @@ def part_words(language: str) -> PartWords | None:
         anywhere=anywhere,
         prepositions=tuple(_compile(rf"(?<![\w'’]){preposition}") for preposition in prepositions),
         determiner=_compile(rf"(?<![\w'’]){_any_of(table['determiners'])}"),
+        opposed=_compile(rf"\W*?{_any_of(table['opposed'])}\s*(?:(?:{openers})\s*)*"),
         undivided=_compile(rf"(?<!\w){_any_of(table['undivided'])}"),
         auxiliaries=tuple(_compile(_any_of([word])) for word in table.get("auxiliaries", ())),
         negations=frozenset(table["negations"]),

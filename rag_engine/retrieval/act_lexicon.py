@@ -55,7 +55,7 @@ class NameWord:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ActLexicon:
-    """Folded words, singly or in sequence, with their meanings; `kinds` are meanings of whole acts.
+    """Folded words, singly or in sequence, with their meanings; `kinds` are meanings of whole acts, `names` of cities.
 
     `wider` says what else an act of some meaning is called; `known` are names and abbreviations of well-known acts.
     """
@@ -63,6 +63,7 @@ class ActLexicon:
     phrases: Mapping[tuple[str, ...], frozenset[str]]
     longest: int
     kinds: frozenset[str]
+    names: frozenset[str]
     wider: Mapping[str, str]
     ignored: frozenset[str]
     known: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
@@ -84,6 +85,7 @@ def load_lexicon() -> ActLexicon:
         phrases={words: frozenset(meanings) for words, meanings in phrases.items()},
         longest=max(map(len, phrases)),
         kinds=frozenset(table["kinds"]),
+        names=frozenset(table["names"]),
         wider=table["wider"],
         ignored=dropped | frozenset(map(fold, table["ignored"])),
         known=tuple(((one["name"], *one.get("also", ())), tuple(one.get("short", ()))) for one in table["known"]),

@@ -20,12 +20,14 @@ _NUMBERED_ACT = re.compile(r"\)?\s*,?\s*(?:n[ro]?\s?[.º°]?\s*)?\d", re.IGNOREC
 _SHOUTED = 3
 _WIDEST = 9
 # Named alone, these mean the only one of the collection.
-_ALONE = frozenset({"constitution", "basic law"})
+ALONE = frozenset({"constitution", "basic law"})
 
 _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 # Brackets with a number behind them, as in (EU) 2021/1119, belong to the number.
 _CALLED = re.compile(r"[(\[]([^()\[\]]*)[)\]](?!\s*(?:n[ro]?[.º°]?\s*)?\d)", re.IGNORECASE)
 _QUOTED = re.compile('[‘“„"«]\\s*([^‘’“”„"«»]{4,80}?)\\s*[’”“"»]')
+# At the end of a line of the title: (‘European Climate Law’).
+_ALSO_CALLED = re.compile('[(][‘“„"«]\\s*([^‘’“”„"«»()]{4,80}?)\\s*[’”“"»][)]\\s*$')
 _SEPARATOR = re.compile(r"\s+[-–—]\s+|[,;]\s*")
 _NUMBERED = re.compile(r"\S*\d\S*(?:\s+sayılı\b)?", re.IGNORECASE)
 # The rest of the name says how the act changes others.
@@ -153,7 +155,7 @@ def _may_be_named(names: ActNames, meanings: frozenset[str], unknown: Sequence[N
     return any(
         not word.meanings.isdisjoint(meanings) if word.meanings else any(word.means(other) for other in unknown)
         for word in (*names.described, *(word for phrase in names.phrases for word in phrase))
-        if not word.kind or not word.meanings.isdisjoint(_ALONE)
+        if not word.kind or not word.meanings.isdisjoint(ALONE)
     )
 
 
@@ -164,7 +166,7 @@ def _described(run: Sequence[NameWord], start: int, end: int, named: Sequence[tu
     """
     window = run[start:end]
     kinds = frozenset(meaning for word in window if word.kind for meaning in word.meanings)
-    constitution = not kinds.isdisjoint(_ALONE)
+    constitution = not kinds.isdisjoint(ALONE)
     if not kinds or not (constitution or any(not word.kind and not word.place for word in window)):
         return []
     fitting = [
@@ -264,6 +266,8 @@ def _called(name: str) -> Iterator[str]:
 def _called_in(opening: str) -> Iterator[str]:
     """Yield the names, and their abbreviations in parentheses, from the text before the first section."""
     for line in opening.splitlines():
+        if (also := _ALSO_CALLED.search(line)) and any(word.kind for word in _words(also[1])):
+            yield also[1]
         for match in re.finditer(r"([^()\n.;:]{6,150}?)\s*\(([^()\s]{2,8})\)", line):
             name, short = match.group(1).strip(), capitals(match.group(2))
             initials = "".join(word[0] for word in re.findall(r"[^\W\d_]+", name) if word[0].isupper()).upper()

@@ -92,6 +92,27 @@ class ResidualGap:
 
 
 @dataclass(frozen=True, slots=True)
+class Side:
+    """One of several documents, countries or years that a question names beside each other, or a part of it.
+
+    - `name`: as the question names it, a country by its name in the question's language; "" for a part
+    - `question`: what is asked of it; `query` leaves its name out, which in its documents tells nothing apart
+    - `documents`: the documents of it, with `pages` pages; empty for all documents
+    - `country`, `year`: what its passages name, "" for any; a country by its English name
+    - `sources`: what was found for its question, best first; empty if nothing there may answer
+    """
+
+    name: str
+    question: str
+    query: str
+    documents: frozenset[int] = frozenset()
+    pages: int = 0
+    country: str = ""
+    year: str = ""
+    sources: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """Result of retrieval: hits in rank order, their parents as sources (1 is the best).
 
@@ -111,3 +132,4 @@ class Evidence:
     gaps: tuple[ResidualGap, ...] = ()
     read: int = 0
     as_of: str = ""
+    sides: tuple[Side, ...] = ()

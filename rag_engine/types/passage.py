@@ -8,6 +8,8 @@ from typing import Literal
 from rag_engine.types.document import Box, DocumentRecord
 
 Tier = Literal["strong", "moderate", "weak"]
+# Where a source is: the key of its document and the offsets of its text.
+Place = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,3 +194,8 @@ class Source:
     listed: tuple[IndexListing, ...] = ()
     index_context: bool = False
     sentences: tuple[NearSentence, ...] = field(default=(), repr=False)
+
+    @property
+    def place(self) -> Place:
+        """Its identity across searches."""
+        return self.document.key, self.start, self.end

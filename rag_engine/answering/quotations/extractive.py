@@ -38,6 +38,7 @@ from rag_engine.answering.quotations.question_terms import (
 from rag_engine.answering.quotations.quotable import Unit, lead_of, opens_list, units_of, with_context, with_items
 from rag_engine.answering.quotations.quotation_chance import QuotationSignals, fit_of, quotation_chance
 from rag_engine.answering.quotations.shown import passage_markdown, table_markdown
+from rag_engine.answering.quotations.sides import by_side
 from rag_engine.answering.source_order import in_order, renumbered
 from rag_engine.errors import BackendError
 from rag_engine.geography import load_gazetteer
@@ -411,7 +412,11 @@ def quote(
     language model did that was asked first.
     """
     language = evidence.plan.language
-    chosen = choose(evidence.plan.question, language, evidence.sources, as_of=evidence.as_of, reader=reader)
+
+    def among(question: str, sources: Sequence[Source]) -> list[Quotation]:
+        return choose(question, language, sources, as_of=evidence.as_of, reader=reader)
+
+    chosen = by_side(evidence, among) or among(evidence.plan.question, evidence.sources)
     if not chosen:
         raise BackendError("The sources hold no sentence to quote.", help="Open them, or use a language model.")
     numbers = in_order((quotation.source.n for quotation in chosen), evidence.sources)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rag_engine.config import ControllerConfig
 from rag_engine.controller.gather import begin, merge_evidence, search_on
-from rag_engine.controller.memory import Proposition, SubQuestion, WorkingMemory, place_of
+from rag_engine.controller.memory import Proposition, SubQuestion, WorkingMemory
 from rag_engine.controller.statements import StatementReading
 from rag_engine.types.evidence import ControllerStep, Evidence
 from rag_engine.types.passage import PassageReading, Source
@@ -25,7 +25,7 @@ def reader(answered: dict[str, int], support: float = 9.0) -> Callable[..., Stat
 
     def read(asked: Sequence[tuple[int, SubQuestion]], sources: Sequence[Source]) -> StatementReading:
         found = [
-            Proposition(number, source.text, "en", place_of(source), source.document.document_id, 0, 5, support)
+            Proposition(number, source.text, "en", source.place, source.document.document_id, 0, 5, support)
             for number, _ in asked
             for source in sources
             for word, about in answered.items()
