@@ -11,6 +11,7 @@ from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
+from rag_engine.answering.bound_sources import as_likely, bound
 from rag_engine.answering.chances import judge
 from rag_engine.answering.circumstances import (
     Circumstances,
@@ -55,6 +56,7 @@ from rag_engine.protocols import (
     StorageBackends,
 )
 from rag_engine.retrieval.fuse_ranks import PROFILES
+from rag_engine.retrieval.named_documents import name_documents
 from rag_engine.retrieval.rerank_passages import read_passages
 from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.retrieval.search import Retrievers
@@ -66,7 +68,7 @@ from rag_engine.storage.generations import Generations
 from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.manifest import check_encoder
 from rag_engine.storage.rebuild import RebuildProgress
-from rag_engine.storage.snapshot import Snapshot
+from rag_engine.storage.snapshot import CollectionView, Snapshot
 from rag_engine.types.answer import QUOTED, Answer, StructuredAnswer
 from rag_engine.types.document import DocumentRecord
 from rag_engine.types.evidence import ControllerStep, Evidence, QueryPlan
@@ -175,9 +177,30 @@ class Engine:
         allowed = answering_documents(wanted or {}, view.snapshot.facets, documents)
         allowed = narrowed(plan.question, allowed, documents)
         settings = retrieval or self.config.retrieval
-        evidence = self._judged(retrieve(plan, allowed, view, self.retrievers(), settings, wanted))
+        evidence = self._bound(plan, allowed, view, settings, wanted)
         warnings = (*evidence.warnings, *_otherwise_cut(settings.profile, documents.values()))
         return replace(evidence, warnings=warnings)
+
+    def _bound(
+        self,
+        plan: QueryPlan,
+        allowed: frozenset[int] | None,
+        view: CollectionView,
+        settings: RetrievalConfig,
+        wanted: Filter | None,
+    ) -> Evidence:
+        """Return what the documents that the question names hold; if that is not enough, what all hold."""
+
+        def search(within: frozenset[int] | None) -> Evidence:
+            return bound(self._judged(retrieve(plan, within, view, self.retrievers(), settings, wanted)), named)
+
+        named = name_documents(plan, view, allowed)
+        # A published recipe searches as it was published.
+        first = search(named.first) if named.first and not PROFILES[settings.profile].as_published else None
+        if first and first.ground == "enough":
+            return first
+        every = search(allowed)
+        return first if first and as_likely(first, every) else every
 
     def _judged(self, evidence: Evidence) -> Evidence:
         """Return the evidence with the chance of each passage; the best are read, unless a search has read."""

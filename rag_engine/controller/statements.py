@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rag_engine import prompts
 from rag_engine.answering.citations import shared_words, words
-from rag_engine.answering.refuse_answer import is_elsewhere, said
+from rag_engine.retrieval.place_fit import is_elsewhere, said
 from rag_engine.chunking.indexed_text import context_header, under_header
 from rag_engine.chunking.section.rules import normal_label
 from rag_engine.controller.memory import Place, Proposition, SubQuestion, place_of

@@ -14,13 +14,14 @@ import numpy as np
 from rag_engine.config import RetrievalConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.filters import Filter
-from rag_engine.geography import geographic_boost, load_gazetteer
+from rag_engine.geography import load_gazetteer
 from rag_engine.messages import Message
 from rag_engine.protocols import Keys, Vectors
 from rag_engine.retrieval.book_index_boost import IndexMatches, Listed, match_index
 from rag_engine.retrieval.diversity import Floats, mmr
 from rag_engine.retrieval.fuse_ranks import POOL, PROFILES, PROVENANCE, Profile
 from rag_engine.retrieval.named_sections import NamedSections, find_named
+from rag_engine.retrieval.place_fit import place_boost
 from rag_engine.retrieval.rerank_passages import read_scores, read_windows, rerank
 from rag_engine.retrieval.scores import (
     CandidatePool,
@@ -116,7 +117,7 @@ def _boosts(plan: QueryPlan, owners: Keys, view: CollectionView, config: Retriev
     if not config.geography or not plan.scope:
         return dict.fromkeys(keys, 1.0)
     documents, gazetteer = view.snapshot.documents, load_gazetteer()
-    return {key: geographic_boost(plan.scope, documents[key].metadata, gazetteer) for key in keys}
+    return {key: place_boost(plan.scope, documents[key].metadata, gazetteer) for key in keys}
 
 
 def _allowed(listed: Listed, allowed: Collection[int] | None, snapshot: Snapshot) -> Listed:

@@ -16,10 +16,14 @@ StepKind = Literal["plan", "retrieve", "read", "reflect", "decide"]
 
 @dataclass(frozen=True, slots=True)
 class GeographicScope:
-    """The places a question names: countries by English name, regions by the table's name."""
+    """The places a question names: countries and states by English name, regions by the table's name.
+
+    The country of a state is among the countries.
+    """
 
     countries: tuple[str, ...] = ()
     regions: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.countries or self.regions)

@@ -27,7 +27,7 @@ from ingestion.types.run import Progress
 from rag_engine.answer_sentences import insufficient
 from rag_engine.answering.chances import with_sources
 from rag_engine.answering.citations import citation_at
-from rag_engine.answering.refuse_answer import said
+from rag_engine.retrieval.place_fit import said
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
 from rag_engine.filters import Filter
