@@ -191,15 +191,16 @@ class Engine:
     ) -> Evidence:
         """Return what the documents that the question names hold; if that is not enough, what all hold."""
 
-        def search(within: frozenset[int] | None) -> Evidence:
-            return bound(self._judged(retrieve(plan, within, view, self.retrievers(), settings, wanted)), named)
+        def search(within: frozenset[int] | None = None) -> Evidence:
+            found = retrieve(plan, allowed, view, self.retrievers(), settings, wanted, within)
+            return bound(self._judged(found), named)
 
         named = name_documents(plan, view, allowed)
         # A published recipe searches as it was published.
         first = search(named.first) if named.first and not PROFILES[settings.profile].as_published else None
         if first and first.ground == "enough":
             return first
-        every = search(allowed)
+        every = search()
         return first if first and as_likely(first, every) else every
 
     def _judged(self, evidence: Evidence) -> Evidence:

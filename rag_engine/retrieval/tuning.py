@@ -24,8 +24,10 @@ SAME_PAGE_SHARE = 0.5
 MMR_RELEVANCE = 0.5
 
 # benchmarks/answers/readers.py: how many of the best a reader reads, of each the characters around its nearest
-# sentence; how many after a cross-encoder; and how many of a document that is asked by itself, each from end to end.
+# sentence; how many of the documents that a question names; how many after a cross-encoder; and how many of a document
+# that is asked by itself, each from end to end.
 READ, WINDOW = 12, 600
+READ_WITHIN = 24
 READ_AFTER = 8
 READ_WHOLE = 40
 # How many of the best a cross-encoder reranks. Further down it lifts passages that only look like an answer.
