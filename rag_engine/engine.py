@@ -47,6 +47,7 @@ from rag_engine.geography import load_gazetteer
 from rag_engine.messages import Message
 from rag_engine.models import Models, open_judge
 from rag_engine.planning.follow_up import Exchange, FollowUp, rewrite
+from rag_engine.planning.greeting import is_greeting
 from rag_engine.planning.plan import plan_question
 from rag_engine.protocols import (
     Embedder,
@@ -55,6 +56,7 @@ from rag_engine.protocols import (
     SparseIndex,
     StorageBackends,
 )
+from rag_engine.retrieval.absent_words import absent_word, asked_words
 from rag_engine.retrieval.fuse_ranks import PROFILES
 from rag_engine.retrieval.named_documents import name_documents
 from rag_engine.retrieval.rerank_passages import read_passages
@@ -169,6 +171,8 @@ class Engine:
 
     def find(self, plan: QueryPlan, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None) -> Evidence:
         """Find the passages that a plan asks for, in the documents that the filter allows."""
+        if is_greeting(plan.question):
+            return Evidence(plan, (), (), plan.warnings, {}, ground="none")
         if not self.collection.snapshot().documents or self.collection.manifest() is None:
             empty = Message("The collection is empty: add documents first.")
             return Evidence(plan, (), (), (*plan.warnings, empty), {}, ground="none")
@@ -192,16 +196,20 @@ class Engine:
         """Return what the documents that the question names hold; if that is not enough, what all hold."""
 
         def search(within: frozenset[int] | None = None) -> Evidence:
-            found = retrieve(plan, allowed, view, self.retrievers(), settings, wanted, within)
-            return bound(self._judged(found), named)
+            found = retrieve(searched, allowed, view, self.retrievers(), settings, wanted, within)
+            return replace(bound(self._judged(found), named), plan=plan)
 
-        named = name_documents(plan, view, allowed)
+        named, asked = name_documents(plan, view, allowed), asked_words(plan, view)
+        searched = asked.plan(plan) if asked else plan
         # A published recipe searches as it was published.
         first = search(named.first) if named.first and not PROFILES[settings.profile].as_published else None
         if first and first.ground == "enough":
-            return first
-        every = search()
-        return first if first and as_likely(first, every) else every
+            found = first
+        else:
+            every = search()
+            found = first if first and as_likely(first, every) else every
+        missing = absent_word(asked, view, every=found.ground == "enough") if asked else None
+        return replace(found, absent=(*found.absent, missing)) if missing else found
 
     def _judged(self, evidence: Evidence) -> Evidence:
         """Return the evidence with the chance of each passage; the best are read, unless a search has read."""

@@ -73,8 +73,16 @@ def name_documents(plan: QueryPlan, view: CollectionView, allowed: Collection[in
 
 def act_mentions(text: str, language: str, view: CollectionView) -> list[ActMention]:
     """Return the places where a text names acts or documents of the collection."""
-    references = named_sections(text, language)
-    return find_acts(text, _with_titles(view), [(one.start, one.end) for one in references])
+    acts, folded = _with_titles(view), fold_in_place(text)
+    titled = [
+        ActMention(start, start + len(title), (act,))
+        for act in acts
+        for title in map(fold_in_place, act.titles)
+        if " " in title and (start := folded.find(title)) >= 0
+    ]
+    references = [(one.start, one.end) for one in named_sections(text, language)]
+    found = find_acts(text, acts, references)
+    return [*titled, *(one for one in found if all(one.end <= it.start or it.end <= one.start for it in titled))]
 
 
 def act_documents(act: Act, documents: Mapping[int, DocumentRecord]) -> Iterator[int]:

@@ -62,6 +62,20 @@ class AbsentSection:
 
 
 @dataclass(frozen=True, slots=True)
+class AbsentWord:
+    """A word that a question asks a document for and that its whole text does not hold.
+
+    `document` is the document as the question names it, and `language` the question's. `pages` are those searched, 0
+    for a text without pages.
+    """
+
+    word: str
+    document: str
+    language: str
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
 class TokenCount:
     """Tokens of a language model's prompts and replies, as its server counts them."""
 
@@ -99,9 +113,9 @@ class ResidualGap:
 class Evidence:
     """Result of retrieval: hits in rank order, their parents as sources (1 is the best).
 
-    `ground` says whether it is enough to answer from, by the best chance of a hit. `read` is the number of passages
-    that a reader has read for it. `steps` and `gaps` are the controller's, if it ran. `as_of` is the date of which was
-    asked, empty for today.
+    `absent` is what the question names, or asks a document for, and is not there. `ground` says whether it is enough to
+    answer from, by the best chance of a hit. `read` is the number of passages that a reader has read for it. `steps` and
+    `gaps` are the controller's, if it ran. `as_of` is the date of which was asked, empty for today.
     """
 
     plan: QueryPlan
@@ -109,7 +123,7 @@ class Evidence:
     sources: tuple[Source, ...]
     warnings: tuple[Message, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
-    absent: tuple[AbsentSection, ...] = ()
+    absent: tuple[AbsentSection | AbsentWord, ...] = ()
     ground: Ground = "enough"
     steps: tuple[ControllerStep, ...] = ()
     gaps: tuple[ResidualGap, ...] = ()
