@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rag_engine.answering.chances import with_sources
-from rag_engine.answering.refuse_answer import likely_sources, years_of
+from rag_engine.answering.refuse_answer import likely_sources, may_be_about, years_of
 from rag_engine.geography import Gazetteer, load_gazetteer
 from rag_engine.retrieval.act_mentions import find_acts
 from rag_engine.retrieval.named_documents import NamedDocuments
@@ -18,7 +18,8 @@ from rag_engine.types.passage import Source
 def bound(evidence: Evidence, named: NamedDocuments) -> Evidence:
     """Return the evidence without the sources that contradict the question; those of the named documents come first.
 
-    If all contradict, the evidence stays as it is, for a refusal to show what is nearest.
+    If all contradict, the evidence stays as it is, for a refusal to show what is nearest. If none of the likeliest
+    speaks of the question's country, as where an act of many countries is named, the ground is doubtful.
     """
     gazetteer = load_gazetteer()
     kept = [source for source in evidence.sources if not _contradicts(source, evidence, named, gazetteer)]
@@ -27,11 +28,17 @@ def bound(evidence: Evidence, named: NamedDocuments) -> Evidence:
         return evidence
     kept.sort(key=lambda source: source.document.key not in named.first)
     numbered = [replace(source, n=n) for n, source in enumerate(kept, 1)]
-    if numbered == list(evidence.sources):
-        return evidence
-    first = {hit.child_id: place for place, hit in enumerate(hit for source in kept for hit in source.hits)}
-    hits = tuple(sorted(evidence.hits, key=lambda hit: first.get(hit.child_id, len(first))))
-    return with_sources(replace(evidence, hits=hits), numbered)
+    if numbered != list(evidence.sources):
+        first = {hit.child_id: place for place, hit in enumerate(hit for source in kept for hit in source.hits)}
+        hits = tuple(sorted(evidence.hits, key=lambda hit: first.get(hit.child_id, len(first))))
+        evidence = with_sources(replace(evidence, hits=hits), numbered)
+    scope = evidence.plan.scope
+    silent = evidence.ground == "enough" and scope.countries and not any(hit.named for hit in evidence.hits)
+    if silent and not any(
+        may_be_about(source, scope, gazetteer, doubtful=True, act=False) for source in likely_sources(kept)
+    ):
+        return replace(evidence, ground="doubtful")
+    return evidence
 
 
 def as_likely(first: Evidence, every: Evidence) -> bool:

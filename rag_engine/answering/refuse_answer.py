@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from rag_engine.answering.missing_names import missing_attribute, unknown_act
 from rag_engine.geography import GLOBAL, Gazetteer, place_mentions
 from rag_engine.planning.states import state_mentions
 from rag_engine.retrieval.place_fit import names_place, place_fit, said
@@ -17,7 +18,7 @@ YEAR = re.compile(r"(?<![\w/.,:-])(?:1[5-9]|20)\d\d(?![\w/:-]|[.,]\d)")
 
 
 def unnamed(evidence: Evidence, gazetteer: Gazetteer) -> str:
-    """Return the question's place or year that no source mentions, or "".
+    """Return the question's place, year, act or attribute that no source mentions, or "".
 
     It is written as in the question. If one of several countries or years is mentioned, the result is "". A source may
     be about the country without its name if its place is unknown, if it is of an act that the question names, and
@@ -34,16 +35,23 @@ def unnamed(evidence: Evidence, gazetteer: Gazetteer) -> str:
         return ", ".join(dict.fromkeys(years))
     if scope.countries and not any(may_be_about(source, scope, gazetteer, doubtful=doubtful) for source in likely):
         return _written(question, scope, gazetteer, evidence.plan.language)
-    return ""
+    # An act of the collection was looked up by its name.
+    of_an_act = any(hit.provenance for source in likely for hit in source.hits)
+    return ("" if of_an_act else unknown_act(question, likely)) or missing_attribute(question, likely)
 
 
-def may_be_about(source: Source, scope: GeographicScope, gazetteer: Gazetteer, *, doubtful: bool) -> bool:
-    """Return whether a source may be about the places of a question."""
+def may_be_about(
+    source: Source, scope: GeographicScope, gazetteer: Gazetteer, *, doubtful: bool, act: bool = True
+) -> bool:
+    """Return whether a source may be about the places of a question.
+
+    With `act` a passage of an act that the question names may be, without their names.
+    """
     metadata = source.document.metadata
     fit = place_fit(scope, metadata, gazetteer)
     if fit in ("about", "unknown") or names_place(source, scope, gazetteer):
         return True
-    of_the_act = any(hit.provenance for hit in source.hits)
+    of_the_act = act and any(hit.provenance for hit in source.hits)
     world = metadata.geographical_level in gazetteer.levels and GLOBAL in gazetteer.levels[metadata.geographical_level]
     return fit == "wider" and (of_the_act or (not doubtful and world))
 

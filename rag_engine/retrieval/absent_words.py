@@ -96,9 +96,10 @@ def asked_words(plan: QueryPlan, view: CollectionView) -> AskedWords | None:
 def absent_word(asked: AskedWords, view: CollectionView, *, every: bool) -> AbsentWord | None:
     """Return the first word that none of the documents holds; None if there is a doubt.
 
-    Pages that were read by OCR, or that gave no text, may hold any word. If `every` is set, all words must be absent.
+    Pages that were read by OCR, or that gave no text, may hold any word; so may the pictures of office files. If `every`
+    is set, all words must be absent.
     """
-    if any(one.ocr_pages or _has_empty_page(one, view) for one in asked.documents):
+    if any(one.ocr_pages or not _is_text(one) or _has_empty_page(one, view) for one in asked.documents):
         return None
     texts = [view.catalog.text(one.key) for one in asked.documents]
     language = asked.documents[0].metadata.language
@@ -167,6 +168,10 @@ def _is_known(word: str, language: str, view: CollectionView) -> bool:
     """Return whether a document of a language holds a word, so that it is one of the language."""
     keys = view.snapshot.facets.get("language", {}).get(language, frozenset())
     return any(fold(word) in fold(view.catalog.text(key)) for key in keys)
+
+
+def _is_text(document: DocumentRecord) -> bool:
+    return document.media_type == "application/pdf" or document.media_type.startswith("text/")
 
 
 def _has_empty_page(document: DocumentRecord, view: CollectionView) -> bool:
