@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 
 from rag_engine.retrieval.act_lexicon import NameWord, load_lexicon, name_words
 from rag_engine.retrieval.act_mentions import SHORT, capitals
@@ -24,10 +25,13 @@ def unknown_act(question: str, sources: Sequence[Source]) -> str:
     for written, words in _named_acts(question):
         if not any(_names(source, words) for source in sources):
             return written
-    for match in SHORT.finditer(question):
-        names = _known(capitals(match.group())) if len(capitals(match.group())) > 1 else ()
-        if names and not any(fold(one) in fold(said(source)) for one in (*names, match.group()) for source in sources):
-            return match.group()
+    asked, texts = fold(question), [fold(said(source)) for source in sources]
+    shorts = {short: match.group() for match in SHORT.finditer(question) if len(short := capitals(match.group())) > 1}
+    for names, known in load_lexicon().known:
+        written = next((name for name in names if fold(name) in asked), "")
+        written = written or next((shorts[capitals(one)] for one in known if capitals(one) in shorts), "")
+        if written and not any(fold(name) in text for name in (*names, *known) for text in texts):
+            return written
     return ""
 
 
@@ -41,8 +45,8 @@ def missing_attribute(question: str, sources: Sequence[Source]) -> str:
     return ""
 
 
-def _named_acts(question: str) -> Iterator[tuple[str, list[NameWord]]]:
-    """Yield the acts that a question names by a name of their own, with the words that tell them from others."""
+def _named_acts(question: str) -> Iterator[tuple[str, tuple[NameWord, NameWord]]]:
+    """Yield the acts that a question names by a name of their own: as written, and its two words."""
     for run in name_words(question):
         for place, word in enumerate(run):
             if not word.kind:
@@ -53,20 +57,16 @@ def _named_acts(question: str) -> Iterator[tuple[str, list[NameWord]]]:
             gap = question[word.end : own[0].start] if own and own[0].start >= word.end else ""
             if own and len(gap.split()) <= 1 and question[word.start].isupper():
                 start, end = min(word.start, own[0].start), max(word.end, own[0].end)
-                yield question[start:end], own
+                yield question[start:end], (own[0], word)
 
 
-def _names(source: Source, words: Sequence[NameWord]) -> bool:
-    """Return whether a source has all the words, in any language."""
-    found = [one for run in name_words(said(source)) for one in run]
-    return all(any(one.means(word) for one in found) for word in words)
-
-
-def _known(short: str) -> tuple[str, ...]:
-    """Return the names and abbreviations of the well-known act with an abbreviation."""
-    return next(
-        ((*names, *shorts) for names, shorts in load_lexicon().known if short in map(capitals, shorts)),
-        (),
+def _names(source: Source, words: tuple[NameWord, NameWord]) -> bool:
+    """Return whether a source has the two words beside each other, in any language and order."""
+    pairs = (pair for run in name_words(said(source)) for pair in pairwise(run))
+    first, second = words
+    return any(
+        (one.means(first) and other.means(second)) or (one.means(second) and other.means(first))
+        for one, other in pairs
     )
 
 

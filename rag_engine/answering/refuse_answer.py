@@ -7,13 +7,16 @@ import unicodedata
 from collections.abc import Sequence
 
 from rag_engine.answering.missing_names import missing_attribute, unknown_act
-from rag_engine.geography import GLOBAL, Gazetteer, place_mentions
+from rag_engine.geography import Gazetteer, find_places, geographic_boost, place_mentions
 from rag_engine.planning.states import state_mentions
 from rag_engine.retrieval.place_fit import names_place, place_fit, said
 from rag_engine.types.evidence import Evidence, GeographicScope
 from rag_engine.types.passage import Source
 
 _AS_LIKELY = 0.5  # of the best chance to answer; what is less likely says nothing about the country
+_PROBABLE = 0.5  # chance from which a passage counts that is not about the country alone
+_HARDLY = 0.2  # chance below which a list of countries, or a document about elsewhere, speaks of none of them
+_LIST = 6  # countries from which a passage is a list of them
 YEAR = re.compile(r"(?<![\w/.,:-])(?:1[5-9]|20)\d\d(?![\w/:-]|[.,]\d)")
 
 
@@ -49,11 +52,20 @@ def may_be_about(
     """
     metadata = source.document.metadata
     fit = place_fit(scope, metadata, gazetteer)
-    if fit in ("about", "unknown") or names_place(source, scope, gazetteer):
+    if fit in ("about", "unknown"):
         return True
+    chance = max((1.0 if hit.chance is None else hit.chance for hit in source.hits), default=1.0)
+    if names_place(source, scope, gazetteer):
+        # What hardly answers, and is about elsewhere or lists many countries, does not speak of this one.
+        return chance >= _HARDLY or (fit != "elsewhere" and not _lists_countries(source, gazetteer))
     of_the_act = act and any(hit.provenance for hit in source.hits)
-    world = metadata.geographical_level in gazetteer.levels and GLOBAL in gazetteer.levels[metadata.geographical_level]
-    return fit == "wider" and (of_the_act or (not doubtful and world))
+    world = not doubtful and chance >= _PROBABLE and geographic_boost(scope, metadata, gazetteer) == 1.0
+    return fit == "wider" and (of_the_act or world)
+
+
+def _lists_countries(source: Source, gazetteer: Gazetteer) -> bool:
+    found = find_places(source.text, gazetteer, source.document.metadata.language, running=True)
+    return len(found.countries) >= _LIST
 
 
 def likely_sources(sources: Sequence[Source]) -> list[Source]:
