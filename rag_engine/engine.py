@@ -203,7 +203,8 @@ class Engine:
         searched = asked.plan(plan) if asked else plan
         # A published recipe searches as it was published.
         first = search(named.first) if named.first and not PROFILES[settings.profile].as_published else None
-        if first and first.ground == "enough":
+        # What may answer of a named act comes before all that others say about it.
+        if first and (first.ground == "enough" or (named.acts and first.ground == "doubtful")):
             found = first
         else:
             every = search()
@@ -305,7 +306,9 @@ class Engine:
             return first
         search = self.part_search(first.plan.language, wanted, retrieval)
         gathered = yield from gather(first, search, self.controller_tools(), self.config.controller)
-        return gathered if gathered.hits is first.hits else self._judged(self._read(gathered))
+        if gathered.hits is first.hits:
+            return gathered
+        return bound(self._judged(self._read(gathered)), name_documents(first.plan, self.collection.view(), None))
 
     def part_search(
         self, language: str, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None

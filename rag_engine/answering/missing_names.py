@@ -65,8 +65,7 @@ def _names(source: Source, words: tuple[NameWord, NameWord]) -> bool:
     pairs = (pair for run in name_words(said(source)) for pair in pairwise(run))
     first, second = words
     return any(
-        (one.means(first) and other.means(second)) or (one.means(second) and other.means(first))
-        for one, other in pairs
+        (one.means(first) and other.means(second)) or (one.means(second) and other.means(first)) for one, other in pairs
     )
 
 
@@ -76,7 +75,9 @@ def _attributes() -> tuple[tuple[frozenset[str], re.Pattern[str]], ...]:
     return tuple(
         (
             frozenset(fold(one["asked"]).split()),
-            re.compile("|".join(rf"(?<!\w){re.escape(word)}" for word in fold(f"{one['asked']} {one['said']}").split())),
+            re.compile(
+                "|".join(rf"(?<!\w){re.escape(word)}" for word in fold(f"{one['asked']} {one['said']}").split())
+            ),
         )
         for one in read_table("attributes")["attribute"]
     )

@@ -55,12 +55,13 @@ def may_be_about(
     if fit in ("about", "unknown"):
         return True
     chance = max((1.0 if hit.chance is None else hit.chance for hit in source.hits), default=1.0)
+    of_world = geographic_boost(scope, metadata, gazetteer) == 1.0
     if names_place(source, scope, gazetteer):
-        # What hardly answers, and is about elsewhere or lists many countries, does not speak of this one.
-        return chance >= _HARDLY or (fit != "elsewhere" and not _lists_countries(source, gazetteer))
+        # What hardly answers, and is about elsewhere or lists the countries of a treaty, does not speak of this one.
+        passing = fit == "elsewhere" or (of_world and _lists_countries(source, gazetteer))
+        return chance >= _HARDLY or not passing
     of_the_act = act and any(hit.provenance for hit in source.hits)
-    world = not doubtful and chance >= _PROBABLE and geographic_boost(scope, metadata, gazetteer) == 1.0
-    return fit == "wider" and (of_the_act or world)
+    return fit == "wider" and (of_the_act or (of_world and not doubtful and chance >= _PROBABLE))
 
 
 def _lists_countries(source: Source, gazetteer: Gazetteer) -> bool:

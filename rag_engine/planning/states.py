@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from rag_engine.geography import expand
-from rag_engine.text.folding import fold, fold_in_place
+from rag_engine.text.folding import fold_in_place
 from rag_engine.text.tables import read_table
 from rag_engine.types.evidence import GeographicScope
 
 _ENDING = r"(?:['’]?s)?(?![\w-])"
-_OF = r"(?:\s(?:of|von|di|de|do|da|del|della)\s(?:the\s)?)"
+_OF = r"\s(?:(?:of|von|di|de|do|da|del|della)\s(?:the\s)?)?"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

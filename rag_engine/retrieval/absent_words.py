@@ -1,7 +1,7 @@
 """Words that a question asks a named document for and that its whole text does not hold in any form.
 
-A word counts as absent only where nothing in the text may be a form of it: neither its stem within another word, nor its
-beginning, nor a word written much alike.
+A word counts as absent only where nothing in the text may be a form of it: neither its stem within another word, nor
+its beginning, nor a word written much alike.
 """
 
 from __future__ import annotations
@@ -38,8 +38,16 @@ _SHORTEST = 4
 _BEGINNING, _REPLACED = 0.7, 2
 # Of 100, from which two words with one first letter may be forms or spellings of one: woman and women.
 _ALIKE = 78.0
-# English plurals that nothing of the word begins.
-_IRREGULAR = {"feet": "foot", "teeth": "tooth", "geese": "goose", "mice": "mouse", "people": "person", "children": "child"}
+# Plurals that nothing of the word begins.
+_IRREGULAR = {
+    "feet": "foot",
+    "teeth": "tooth",
+    "geese": "goose",
+    "mice": "mouse",
+    "children": "child",
+    "people": "person",
+    "uomini": "uomo",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +94,8 @@ def asked_words(plan: QueryPlan, view: CollectionView) -> AskedWords | None:
     for language in languages if len(languages) == 1 else ():
         asked_in, words = language, _searched(rest, language)
         if not words and quoted and _searched(rest, plan.language):
-            asked_in, words = plan.language, quoted if all(_is_known(one, language, view) for one in quoted) else []
+            asked_in = plan.language
+            words = quoted if all(_is_known(word, language, view) for word in quoted) else []
         if words:
             name = question[mention.start : mention.end]
             return AskedWords(tuple(words), name, asked_in, documents)
@@ -96,8 +105,8 @@ def asked_words(plan: QueryPlan, view: CollectionView) -> AskedWords | None:
 def absent_word(asked: AskedWords, view: CollectionView, *, every: bool) -> AbsentWord | None:
     """Return the first word that none of the documents holds; None if there is a doubt.
 
-    Pages that were read by OCR, or that gave no text, may hold any word; so may the pictures of office files. If `every`
-    is set, all words must be absent.
+    Pages that were read by OCR, or that gave no text, may hold any word; so may the pictures of office files. If
+    `every` is set, all words must be absent.
     """
     if any(one.ocr_pages or not _is_text(one) or _has_empty_page(one, view) for one in asked.documents):
         return None
@@ -120,12 +129,14 @@ def occurs(word: str, text: str, language: str) -> bool:
     False
     """
     whole, spelled = _spelling(_BROKEN.sub("", text)), _spelling(word)
-    forms = {spelled, *map(_spelling, stems_of(word, language))} | {_IRREGULAR[one] for one in [spelled] if one in _IRREGULAR}
+    forms = {spelled, _IRREGULAR.get(spelled, spelled), *map(_spelling, stems_of(word, language))}
     kept = min(round(len(spelled) * _BEGINNING), len(spelled) - _REPLACED)
     if language == "pt" and spelled.endswith(("oes", "aes", "aos")):
         kept = len(spelled) - len("oes")
     if len(spelled) > _SHORTEST:
         forms.add(spelled[: max(kept, 3)])
+    # "Kitap" becomes "kitabı".
+    forms |= {form[:-1] for form in forms if language == "tr" and len(form) > _SHORTEST}
     # Letters may be spaced, and a word broken at the end of a line.
     if any(form in whole for form in forms) or _NO_LETTER.sub("", spelled) in _NO_LETTER.sub("", whole):
         return True
@@ -175,7 +186,8 @@ def _is_text(document: DocumentRecord) -> bool:
 
 
 def _has_empty_page(document: DocumentRecord, view: CollectionView) -> bool:
-    return len({line.page for line in view.catalog.lines(document.key)}) < document.pages
+    lines = view.catalog.lines(document.key)
+    return len({line.page for line in lines if line.end > line.start}) < document.pages
 
 
 @cache

@@ -50,9 +50,7 @@ class NamedDocuments:
 
 def name_documents(plan: QueryPlan, view: CollectionView, allowed: Collection[int] | None) -> NamedDocuments:
     """Return the documents that the question names, of the allowed ones (None allows all)."""
-    documents = {
-        key: one for key, one in view.snapshot.documents.items() if allowed is None or key in allowed
-    }
+    documents = {key: one for key, one in view.snapshot.documents.items() if allowed is None or key in allowed}
     question = unicodedata.normalize("NFC", plan.question)
     mentions = act_mentions(question, plan.language, view)
     acts = {key for mention in mentions for act in mention.acts for key in act_documents(act, documents)}
@@ -97,8 +95,7 @@ def _with_titles(view: CollectionView) -> tuple[Act, ...]:
     known = {title for act in view.acts for title in act.titles}
     titles = {one.metadata.title: one for one in view.snapshot.documents.values() if one.metadata.title not in known}
     others = (
-        Act(title, (title,), one.metadata.countries, one.metadata.language, "", {})
-        for title, one in titles.items()
+        Act(title, (title,), one.metadata.countries, one.metadata.language, "", {}) for title, one in titles.items()
     )
     return (*view.acts, *others)
 

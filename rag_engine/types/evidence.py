@@ -113,9 +113,9 @@ class ResidualGap:
 class Evidence:
     """Result of retrieval: hits in rank order, their parents as sources (1 is the best).
 
-    `absent` is what the question names, or asks a document for, and is not there. `ground` says whether it is enough to
-    answer from, by the best chance of a hit. `read` is the number of passages that a reader has read for it. `steps` and
-    `gaps` are the controller's, if it ran. `as_of` is the date of which was asked, empty for today.
+    `absent` is what the question names, or asks a document for, and is not there. `ground` says whether it is enough
+    to answer from, by the best chance of a hit. `read` is the number of passages that a reader has read for it. `steps`
+    and `gaps` are the controller's, if it ran. `as_of` is the date of which was asked, empty for today.
     """
 
     plan: QueryPlan

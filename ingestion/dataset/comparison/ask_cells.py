@@ -27,11 +27,11 @@ from ingestion.types.run import Progress
 from rag_engine.answer_sentences import insufficient
 from rag_engine.answering.chances import with_sources
 from rag_engine.answering.citations import citation_at
-from rag_engine.retrieval.place_fit import said
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
 from rag_engine.filters import Filter
 from rag_engine.geography import find_places, load_gazetteer
+from rag_engine.retrieval.place_fit import said
 from rag_engine.takeaway.exported_text import attribute_text
 from rag_engine.text.neutralise import one_line
 from rag_engine.types.answer import QUOTED, Answer, Citation, CitedRecord, StructuredAnswer
