@@ -9,7 +9,7 @@ from typing import Literal
 from rag_engine.config import DATA
 from rag_engine.text.file_kinds import page_cell
 from rag_engine.text.neutralise import one_line
-from rag_engine.types.evidence import AbsentSection, ResidualGap, Side
+from rag_engine.types.evidence import AbsentSection, AbsentWord, ResidualGap, Side
 from rag_engine.types.passage import IndexListing, Source
 
 _SENTENCES: dict[str, dict[str, str]] = tomllib.loads((DATA / "answers.toml").read_text(encoding="utf-8"))
@@ -60,15 +60,28 @@ def wording_days(first: str, last: str, language: str) -> str:
     return _SENTENCES["in_force"].get(language, _SENTENCES["in_force"]["en"]).format(first=first, last=last)
 
 
-def absent_sections(absent: Sequence[AbsentSection], language: str) -> str:
-    """Return a sentence for each section that its act does not have, in the language or else in English."""
-    pattern = _SENTENCES["absent_section"].get(language, _SENTENCES["absent_section"]["en"])
-    sentences = []
-    for one in absent:
-        section, act = one_line(one.section), one_line(one.act, limit=150)
-        sentence = pattern.format(section=section, act=act, first=one.first, last=one.last)
-        sentences.append(sentence[:1].upper() + sentence[1:])
+def help_line(language: str) -> str:
+    """Return the line that answers a greeting, in the language or else in English."""
+    return _SENTENCES["help"].get(language, _SENTENCES["help"]["en"])
+
+
+def absent_sections(absent: Sequence[AbsentSection | AbsentWord], language: str) -> str:
+    """Return a sentence for each section or word that its act does not have, in the language or else in English."""
+    sentences = [_absent_word(one) if isinstance(one, AbsentWord) else _absent_section(one, language) for one in absent]
     return " ".join(sentences)
+
+
+def _absent_section(one: AbsentSection, language: str) -> str:
+    pattern = _SENTENCES["absent_section"].get(language, _SENTENCES["absent_section"]["en"])
+    section, act = one_line(one.section), one_line(one.act, limit=150)
+    sentence = pattern.format(section=section, act=act, first=one.first, last=one.last)
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _absent_word(one: AbsentWord) -> str:
+    table = _SENTENCES["absent_word" if one.pages else "absent_word_without_pages"]
+    pattern = table.get(one.language, table["en"])
+    return pattern.format(word=one_line(one.word), document=one_line(one.document, limit=150), pages=one.pages)
 
 
 def names_no_source(language: str) -> str:

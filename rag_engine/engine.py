@@ -11,6 +11,7 @@ from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
+from rag_engine.answering.bound_sources import as_likely, bound
 from rag_engine.answering.chances import judge
 from rag_engine.answering.circumstances import (
     Circumstances,
@@ -48,6 +49,7 @@ from rag_engine.geography import load_gazetteer
 from rag_engine.messages import Message
 from rag_engine.models import Models, open_judge
 from rag_engine.planning.follow_up import Exchange, FollowUp, rewrite
+from rag_engine.planning.greeting import is_greeting
 from rag_engine.planning.plan import plan_question
 from rag_engine.planning.two_readings import is_follow_up
 from rag_engine.protocols import (
@@ -58,7 +60,9 @@ from rag_engine.protocols import (
     SparseIndex,
     StorageBackends,
 )
+from rag_engine.retrieval.absent_words import absent_word, asked_words
 from rag_engine.retrieval.fuse_ranks import PROFILES
+from rag_engine.retrieval.named_documents import name_documents
 from rag_engine.retrieval.rerank_passages import read_passages
 from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.retrieval.search import Retrievers
@@ -70,7 +74,7 @@ from rag_engine.storage.generations import Generations
 from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.manifest import check_encoder
 from rag_engine.storage.rebuild import RebuildProgress
-from rag_engine.storage.snapshot import Snapshot
+from rag_engine.storage.snapshot import CollectionView, Snapshot
 from rag_engine.types.answer import QUOTED, Answer, StructuredAnswer
 from rag_engine.types.document import DocumentRecord
 from rag_engine.types.evidence import ControllerStep, Evidence, QueryPlan, Side
@@ -171,6 +175,8 @@ class Engine:
 
     def find(self, plan: QueryPlan, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None) -> Evidence:
         """Find the passages that a plan asks for, in the documents that the filter allows."""
+        if is_greeting(plan.question):
+            return Evidence(plan, (), (), plan.warnings, {}, ground="none")
         if not self.collection.snapshot().documents or self.collection.manifest() is None:
             empty = Message("The collection is empty: add documents first.")
             return Evidence(plan, (), (), (*plan.warnings, empty), {}, ground="none")
@@ -179,9 +185,36 @@ class Engine:
         allowed = answering_documents(wanted or {}, view.snapshot.facets, documents)
         allowed = narrowed(plan.question, allowed, documents)
         settings = retrieval or self.config.retrieval
-        evidence = self._judged(retrieve(plan, allowed, view, self.retrievers(), settings, wanted))
+        evidence = self._bound(plan, allowed, view, settings, wanted)
         warnings = (*evidence.warnings, *_otherwise_cut(settings.profile, documents.values()))
         return replace(evidence, warnings=warnings)
+
+    def _bound(
+        self,
+        plan: QueryPlan,
+        allowed: frozenset[int] | None,
+        view: CollectionView,
+        settings: RetrievalConfig,
+        wanted: Filter | None,
+    ) -> Evidence:
+        """Return what the documents that the question names hold; if that is not enough, what all hold."""
+
+        def search(within: frozenset[int] | None = None) -> Evidence:
+            found = retrieve(searched, allowed, view, self.retrievers(), settings, wanted, within)
+            return replace(bound(self._judged(found), named), plan=plan)
+
+        named, asked = name_documents(plan, view, allowed), asked_words(plan, view)
+        searched = asked.plan(plan) if asked else plan
+        # A published recipe searches as it was published.
+        first = search(named.first) if named.first and not PROFILES[settings.profile].as_published else None
+        # What may answer of a named act comes before all that others say about it.
+        if first and (first.ground == "enough" or (named.acts and first.ground == "doubtful")):
+            found = first
+        else:
+            every = search()
+            found = first if first and as_likely(first, every) else every
+        missing = absent_word(asked, view, every=found.ground == "enough") if asked else None
+        return replace(found, absent=(*found.absent, missing)) if missing else found
 
     def _judged(self, evidence: Evidence) -> Evidence:
         """Return the evidence with the chance of each passage; the best are read, unless a search has read."""
@@ -310,7 +343,9 @@ class Engine:
             return first
         search = self.part_search(first.plan.language, wanted, retrieval)
         gathered = yield from gather(first, search, self.controller_tools(), self.config.controller)
-        return gathered if gathered.hits is first.hits else self._judged(self._read(gathered))
+        if gathered.hits is first.hits:
+            return gathered
+        return bound(self._judged(self._read(gathered)), name_documents(first.plan, self.collection.view(), None))
 
     def _side_search(
         self, language: str, answering: frozenset[int], wanted: Filter | None, retrieval: RetrievalConfig | None

@@ -100,7 +100,7 @@ class Gazetteer:
 def load_gazetteer() -> Gazetteer:
     """Return the gazetteer of data/geography.toml."""
     table = read_table("geography")
-    capitalised = {fold_case(word) for pattern in table["capitalised"] for word in _expand(pattern)}
+    capitalised = {fold_case(word) for pattern in table["capitalised"] for word in expand(pattern)}
     forms: dict[tuple[str, ...], tuple[Form, ...]] = {}
     longest: dict[str, int] = {}
     turkish: set[str] = set()
@@ -348,16 +348,16 @@ def _written_forms(
 ) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...], bool, str]]:
     """Yield every form of the table with countries, regions, whether it is an adjective, and language."""
     for pattern in table["no_place"]:
-        yield from ((written, (), (), False, "") for written in _expand(pattern))
+        yield from ((written, (), (), False, "") for written in expand(pattern))
     for body in table["body"]:
-        yield from ((written, (), (body["region"],), False, "") for form in body["forms"] for written in _expand(form))
+        yield from ((written, (), (body["region"],), False, "") for form in body["forms"] for written in expand(form))
     for kind in ("region", "country"):
         for place in table[kind]:
             names = (place["name"],)
             countries, regions = ((), names) if kind == "region" else (names, ())
             for part in ("names", "adjectives"):
                 for language, patterns in place.get(part, {}).items():
-                    for written in (form for pattern in patterns for form in _expand(pattern)):
+                    for written in (form for pattern in patterns for form in expand(pattern)):
                         yield written, countries, regions, part == "adjectives", language
 
 
@@ -372,8 +372,8 @@ def _regions_of(table: Mapping[str, Any]) -> dict[str, frozenset[str]]:
     }
 
 
-def _expand(pattern: str) -> list[str]:
-    """Return the forms of a pattern with one pair of braces."""
+def expand(pattern: str) -> list[str]:
+    """Return the forms of a pattern with one pair of braces: "Italian{,s}" for "Italian" and "Italians"."""
     match = _BRACES.fullmatch(pattern)
     if match is None:
         return [pattern]

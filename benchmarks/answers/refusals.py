@@ -31,7 +31,17 @@ from rag_engine.types.answer import Answer
 ROOT = Path(__file__).resolve().parents[2]
 WITHOUT_ANSWER = DATA / "eval" / "unanswerable.tsv"
 ANSWERABLE = "answerable"
-KINDS = (ANSWERABLE, "off-topic", "not in the collection", "wrong country", "wrong year", "absent section")
+KINDS = (
+    ANSWERABLE,
+    "off-topic",
+    "not in the collection",
+    "wrong country",
+    "wrong state",
+    "wrong year",
+    "wrong act",
+    "absent section",
+    "missing attribute",
+)
 CHANCES = (0.03, 0.05, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.4)
 
 

@@ -21,6 +21,7 @@ from rag_engine.config import CONTEXT_STEP, GenerationConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.geography import load_gazetteer
 from rag_engine.messages import Message
+from rag_engine.planning.greeting import is_greeting
 from rag_engine.protocols import Embedder, Generator, PassageReader
 from rag_engine.text.file_kinds import pages_text
 from rag_engine.text.repetition import CHECKED_EVERY, repetition_start
@@ -296,6 +297,8 @@ def refusal(evidence: Evidence, absent: str) -> str:
     # Other sections do not answer a question about a section that does not exist.
     too_far = not evidence.hits or evidence.ground == "none"
     if too_far or (absent and not any(hit.named for hit in evidence.hits)):
+        if is_greeting(evidence.plan.question):
+            return answer_sentences.help_line(language)
         nowhere = answer_sentences.not_found_in(evidence.sides, language)
         return absent or " ".join(filter(None, (answer_sentences.insufficient(language), nowhere)))
     named = unnamed(evidence, load_gazetteer())

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from rag_engine import prompts
 from rag_engine.answering.citations import shared_words, words
-from rag_engine.answering.refuse_answer import is_elsewhere, said
 from rag_engine.chunking.indexed_text import context_header, under_header
 from rag_engine.chunking.section.rules import normal_label
 from rag_engine.controller.memory import Proposition, SubQuestion
@@ -23,6 +22,7 @@ from rag_engine.errors import BackendError
 from rag_engine.geography import Gazetteer
 from rag_engine.messages import Message
 from rag_engine.protocols import Embedder, Generator
+from rag_engine.retrieval.place_fit import is_elsewhere, said
 from rag_engine.text.analyzer import analyse
 from rag_engine.text.sentences import Span, sentence_spans, stripped
 from rag_engine.types.passage import Place, Source

@@ -130,7 +130,7 @@ def reply_of(answer: Answer) -> Reply:
         planner=plan.planner,
         queries=plan.queries,
         keywords=plan.keywords,
-        places=(*plan.scope.countries, *plan.scope.regions),
+        places=(*plan.scope.states, *plan.scope.countries, *plan.scope.regions),
         citations=answer.citations,
         sources=shown_sources(answer.evidence),
         warnings=tuple(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))),

@@ -16,6 +16,7 @@ from rag_engine.errors import BackendError, InputError
 from rag_engine.geography import Gazetteer, find_places
 from rag_engine.messages import Message
 from rag_engine.planning.instructions import QUOTED, Phrasing, carried, load_phrasing, separate
+from rag_engine.planning.states import with_states
 from rag_engine.protocols import Generator
 from rag_engine.text.folding import fold
 from rag_engine.types.evidence import GeographicScope, QueryPlan
@@ -113,7 +114,7 @@ def _plan_by_rules(
         queries=_distinct((sought, " ".join(content), " ".join(terms))),
         keywords=tuple(dict.fromkeys((*acronyms, *quoted))),
         output_instructions=separated.instructions,
-        scope=find_places(sought, gazetteer, language),
+        scope=with_states(find_places(sought, gazetteer, language), sought),
     )
 
 
@@ -158,6 +159,7 @@ def _named_scope(named: object, plan: QueryPlan, gazetteer: Gazetteer) -> Geogra
         tuple(
             dict.fromkeys((*plan.scope.regions, *(region for region in given.regions if region in mentioned.regions)))
         ),
+        plan.scope.states,
     )
 
 

@@ -14,13 +14,14 @@ import numpy as np
 from rag_engine.config import RetrievalConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.filters import Filter
-from rag_engine.geography import geographic_boost, load_gazetteer
+from rag_engine.geography import load_gazetteer
 from rag_engine.messages import Message
 from rag_engine.protocols import Keys, Vectors
 from rag_engine.retrieval.book_index_boost import IndexMatches, Listed, match_index
 from rag_engine.retrieval.diversity import Floats, mmr
 from rag_engine.retrieval.fuse_ranks import POOL, PROFILES, PROVENANCE, Profile
 from rag_engine.retrieval.named_sections import NamedSections, find_named
+from rag_engine.retrieval.place_fit import place_boost
 from rag_engine.retrieval.rerank_passages import read_scores, read_windows, rerank
 from rag_engine.retrieval.scores import (
     CandidatePool,
@@ -39,6 +40,7 @@ from rag_engine.retrieval.tuning import (
     READ,
     READ_AFTER,
     READ_WHOLE,
+    READ_WITHIN,
     RERANK_DEPTH,
     SAME_PAGE_SHARE,
 )
@@ -55,23 +57,28 @@ def rank(
     retrievers: Retrievers,
     config: RetrievalConfig,
     wanted: Filter | None = None,
+    within: Collection[int] | None = None,
 ) -> Ranked:
     """Return every child that a retriever or an index found in the allowed documents, best first.
 
-    `allowed` has keys of documents; None allows all.
+    `allowed` has keys of documents; None allows all. `within` are those of them that are searched; None searches all.
     """
-    found = search(plan, allowed, view, retrievers, config, wanted)
+    searched = allowed if within is None else within
+    found = search(plan, searched, view, retrievers, config, wanted)
     started = time.perf_counter()
     as_published = PROFILES[config.profile].as_published
     named = NamedSections()
     if config.weights.provenance_weight and not as_published:
-        named = find_named(plan, view, allowed)
-    ranked = _fused(plan, allowed, found, named, view, config)
+        named = find_named(plan, view, searched)
+    ranked = _fused(plan, searched, found, named, view, config)
     fused = time.perf_counter()
     if len(ranked.keys) and PROFILES[config.profile].cascade:
-        ranked = _cascaded(plan, ranked, allowed, view, retrievers, config)
+        ranked = _cascaded(plan, ranked, searched, view, retrievers, config)
     elif len(ranked.keys) and not as_published:
-        ranked = _refined(plan, ranked, allowed, named, view, retrievers, config)
+        alone = config.read_whole and allowed is not None and len(allowed) == 1
+        depth = READ_WHOLE if alone else READ_WITHIN if within is not None else READ
+        depth = len(ranked.keys) if config.read_all else depth
+        ranked = _refined(plan, ranked, depth, named, view, retrievers, config)
     spent = {"fuse": fused - started, "rank": time.perf_counter() - fused}
     ranked = replace(ranked, absent=named.absent)
     return replace(ranked, warnings=(*found.warnings, *ranked.warnings), seconds={**found.seconds, **spent})
@@ -117,7 +124,7 @@ def _boosts(plan: QueryPlan, owners: Keys, view: CollectionView, config: Retriev
     if not config.geography or not plan.scope:
         return dict.fromkeys(keys, 1.0)
     documents, gazetteer = view.snapshot.documents, load_gazetteer()
-    return {key: geographic_boost(plan.scope, documents[key].metadata, gazetteer) for key in keys}
+    return {key: place_boost(plan.scope, documents[key].metadata, gazetteer) for key in keys}
 
 
 def _allowed(listed: Listed, allowed: Collection[int] | None, snapshot: Snapshot) -> Listed:
@@ -145,7 +152,7 @@ def _by_rank(pool: CandidatePool, profile: Profile, language: str) -> Floats:
 def _refined(
     plan: QueryPlan,
     ranked: Ranked,
-    allowed: Collection[int] | None,
+    depth: int,
     named: NamedSections,
     view: CollectionView,
     retrievers: Retrievers,
@@ -164,7 +171,7 @@ def _refined(
         ranked = replace(ranked, provenance=gained)
     ranked = ranked.by(scores)
     if config.rerank and weights.rerank_weight:
-        ranked = _reranked(plan, ranked, allowed, view, retrievers, config)
+        ranked = _reranked(plan, ranked, depth, view, retrievers, config)
     if weights.mmr_lambda is not None:
         ranked = _diversified(ranked, view, weights.candidates, weights.mmr_lambda)
     return _named_first(ranked, named, view) if named.places else ranked
@@ -237,16 +244,17 @@ def _gained(named: NamedSections, records: Iterable[ChildRecord], view: Collecti
 def _reranked(
     plan: QueryPlan,
     ranked: Ranked,
-    allowed: Collection[int] | None,
+    depth: int,
     view: CollectionView,
     retrievers: Retrievers,
     config: RetrievalConfig,
 ) -> Ranked:
     """Return the order after a cross-encoder or the reader has read the best; a warning if one failed.
 
-    After a cross-encoder the reader changes no order. Passages of a document that is asked by itself, or that all are
-    to be read, are read to their end, others around their nearest sentences.
+    After a cross-encoder the reader changes no order. The reader reads the best `depth`: of a document that is asked by
+    itself, or if all are to be read, to their end, else around their nearest sentences.
     """
+    whole = config.read_all or depth == READ_WHOLE
     try:
         if reranker := retrievers.reranker():
             best = _records(ranked, RERANK_DEPTH, view)
@@ -259,15 +267,13 @@ def _reranked(
     try:
         if (reader := retrievers.reader()) is None:
             return ranked
-        alone = config.read_all or (config.read_whole and allowed is not None and len(allowed) == 1)
-        depth = READ_WHOLE if alone else READ_AFTER if ranked.reranked else READ
-        depth = len(ranked.keys) if config.read_all else depth
+        depth = READ_AFTER if ranked.reranked and not whole else depth
         best = _records(ranked, depth, view)
-        if not alone:
+        if not whole:
             best += _nearest(ranked, {record.key for record in best}, view)
         near = near_sentences(ranked.found.of_question(), plan.language, best, view)
         texts = [(record.parent.start + record.start, record.text, near.get(record.key, ())) for record in best]
-        found = read_windows(plan.question, texts, reader, whole=alone)
+        found = read_windows(plan.question, texts, reader, whole=whole)
     except (SextantError, RuntimeError) as error:
         warning = Message("The passages were not read closely: {error}", error=error)
         return replace(ranked, warnings=(*ranked.warnings, warning))

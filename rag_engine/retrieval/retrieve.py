@@ -33,10 +33,15 @@ def retrieve(
     retrievers: Retrievers,
     config: RetrievalConfig,
     wanted: Filter | None = None,
+    within: Collection[int] | None = None,
 ) -> Evidence:
-    """Return the passages that bear on the question, from the allowed documents alone (None allows all)."""
+    """Return the passages that bear on the question, from the allowed documents alone (None allows all).
+
+    `within` are those of the allowed documents that are searched; None searches all.
+    """
     started = time.perf_counter()
-    ranked = rank(plan, allowed, view, retrievers, config, wanted)
+    ranked = rank(plan, allowed, view, retrievers, config, wanted, within)
+    allowed = allowed if within is None else within
     step = time.perf_counter()
     documents, found = view.snapshot.documents, ranked.found
     keys, owners = ranked.keys.tolist(), ranked.owners.tolist()

@@ -16,10 +16,14 @@ StepKind = Literal["plan", "retrieve", "read", "reflect", "decide"]
 
 @dataclass(frozen=True, slots=True)
 class GeographicScope:
-    """The places a question names: countries by English name, regions by the table's name."""
+    """The places a question names: countries and states by English name, regions by the table's name.
+
+    The country of a state is among the countries.
+    """
 
     countries: tuple[str, ...] = ()
     regions: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.countries or self.regions)
@@ -55,6 +59,20 @@ class AbsentSection:
     act: str
     first: str
     last: str
+
+
+@dataclass(frozen=True, slots=True)
+class AbsentWord:
+    """A word that a question asks a document for and that its whole text does not hold.
+
+    `document` is the document as the question names it, and `language` the question's. `pages` are those searched, 0
+    for a text without pages.
+    """
+
+    word: str
+    document: str
+    language: str
+    pages: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +134,9 @@ class Side:
 class Evidence:
     """Result of retrieval: hits in rank order, their parents as sources (1 is the best).
 
-    `ground` says whether it is enough to answer from, by the best chance of a hit. `read` is the number of passages
-    that a reader has read for it. `steps` and `gaps` are the controller's, if it ran. `as_of` is the date of which was
-    asked, empty for today.
+    `absent` is what the question names, or asks a document for, and is not there. `ground` says whether it is enough
+    to answer from, by the best chance of a hit. `read` is the number of passages that a reader has read for it. `steps`
+    and `gaps` are the controller's, if it ran. `as_of` is the date of which was asked, empty for today.
     """
 
     plan: QueryPlan
@@ -126,7 +144,7 @@ class Evidence:
     sources: tuple[Source, ...]
     warnings: tuple[Message, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
-    absent: tuple[AbsentSection, ...] = ()
+    absent: tuple[AbsentSection | AbsentWord, ...] = ()
     ground: Ground = "enough"
     steps: tuple[ControllerStep, ...] = ()
     gaps: tuple[ResidualGap, ...] = ()

@@ -27,7 +27,6 @@ from ingestion.types.run import Progress
 from rag_engine.answer_sentences import insufficient, quotations_heading
 from rag_engine.answering.chances import with_sources
 from rag_engine.answering.citations import citation_at
-from rag_engine.answering.refuse_answer import said
 from rag_engine.config import RetrievalConfig
 from rag_engine.conversations.quotation_answers import quotation_answers
 from rag_engine.conversations.reply import shown_sources
@@ -35,6 +34,7 @@ from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
 from rag_engine.filters import Filter
 from rag_engine.geography import find_places, load_gazetteer
+from rag_engine.retrieval.place_fit import said
 from rag_engine.takeaway.exported_text import attribute_text
 from rag_engine.text.neutralise import one_line
 from rag_engine.types.answer import QUOTED, Answer, Citation, CitedRecord, StructuredAnswer

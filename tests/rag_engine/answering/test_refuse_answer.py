@@ -6,6 +6,7 @@ import pytest
 
 from rag_engine.answering.refuse_answer import unnamed
 from rag_engine.geography import find_places, load_gazetteer
+from rag_engine.planning.states import with_states
 from rag_engine.types.evidence import Evidence
 from rag_engine.types.passage import Source
 from tests.rag_engine.conftest import make_evidence, make_source
@@ -21,7 +22,8 @@ def asked(
     metadata = replace(source.document.metadata, countries=countries, geographical_level=level)
     source = replace(source, document=replace(source.document, metadata=metadata))
     evidence = make_evidence(question, [source], language=language)
-    return replace(evidence, plan=replace(evidence.plan, scope=find_places(question, load_gazetteer(), language)))
+    scope = with_states(find_places(question, load_gazetteer(), language), question)
+    return replace(evidence, plan=replace(evidence.plan, scope=scope))
 
 
 @pytest.mark.parametrize(
@@ -107,3 +109,65 @@ def test_in_doubt_an_unlikely_source_does_not_vouch_for_the_year() -> None:
     both = replace(silent, sources=(*silent.sources, *dated.sources))
     assert unnamed(both, gazetteer) == "1930"
     assert unnamed(replace(both, ground="enough"), gazetteer) == ""
+
+
+def test_a_document_filed_under_a_region_has_to_name_the_country() -> None:
+    question, gazetteer = "By when is Greece climate-neutral?", load_gazetteer()
+    silent = asked(question, level="European region")
+    assert unnamed(silent, gazetteer) == "Greece"
+    named = asked(question, level="European region", text="Greece and Malta report their budgets.")
+    assert unnamed(named, gazetteer) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "named"),
+    [
+        ("What does Bavaria pay for a fire engine?", "en", "Bavaria"),
+        ("Was zahlt der Freistaat Sachsen?", "de", "Freistaat Sachsen"),
+        ("What does Germany pay for a fire engine?", "en", ""),
+    ],
+)
+def test_what_a_country_decides_is_not_what_each_of_its_states_does(question: str, language: str, named: str) -> None:
+    evidence = asked(question, language=language, countries=("Germany",), level="National")
+    assert unnamed(evidence, load_gazetteer()) == named
+
+
+def test_a_list_of_countries_that_hardly_answers_does_not_speak_of_one() -> None:
+    parties = "Chile, Peru, Italy, France, Spain, Greece and Angola pay their shares."
+    listed, gazetteer = (
+        asked("Who approves plans in Chile?", level="Global/Supranational", text=parties),
+        load_gazetteer(),
+    )
+    assert unnamed(in_doubt(listed, 0.1), gazetteer) == "Chile"
+    assert unnamed(in_doubt(listed, 0.3), gazetteer) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "named"),
+    [
+        ("What does the Montreal Protocol limit?", TEXT, "Montreal Protocol"),
+        ("What does the Montreal Protocol limit?", "Under the Montreal Protocol emissions fall.", ""),
+        ("Che cosa limita il Protocollo di Montreal?", "Under the Montreal Protocol emissions fall.", ""),
+        ("What does the GDPR limit?", TEXT, "GDPR"),
+        ("What does the GDPR limit?", "The General Data Protection Regulation sets budgets.", ""),
+        ("Which act sets budgets?", TEXT, ""),
+        ("What does the Act of 2008 set?", TEXT, ""),
+    ],
+)
+def test_an_act_that_no_source_names_is_said(question: str, text: str, named: str) -> None:
+    assert unnamed(asked(question, text=text), load_gazetteer()) == named
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "named"),
+    [
+        ("What is the phone number of the agency?", "The agency sets emissions.", "phone"),
+        ("What is the phone number of the agency?", "The agency: Tel. 030 123", ""),
+        ("Quale stipendio riceve il presidente?", "Il presidente nomina i giudici.", "stipendio"),
+        ("Quale stipendio riceve il presidente?", "The president is paid monthly.", ""),
+        ("How many employees does the agency have?", "The agency reports 5 311 cases.", "employees"),
+        ("How many employees does the agency have?", "The agency has a staff of 480.", ""),
+    ],
+)
+def test_a_figure_about_another_matter_does_not_state_the_attribute(question: str, text: str, named: str) -> None:
+    assert unnamed(asked(question, text=text), load_gazetteer()) == named
