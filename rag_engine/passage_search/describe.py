@@ -29,8 +29,13 @@ def describe_searched(wanted: WantedWords, words: Wording = ENGLISH) -> str:
         if left_out
         else words.message("Searched for {words}.", words=sought)
     )
-    unclosed = words.message("The quotation mark is not closed, so the phrase goes to the end.")
-    return f"{told} {unclosed}" if wanted.search.unclosed else told
+    return " ".join(filter(None, (told, describe_unclosed(wanted, words))))
+
+
+def describe_unclosed(wanted: WantedWords, words: Wording = ENGLISH) -> str:
+    """Return how a quotation mark was read that is not closed, "" where each one is."""
+    unclosed = wanted.search.unclosed
+    return words.message("The quotation mark is not closed, so the phrase goes to the end.") if unclosed else ""
 
 
 def _described(node: Node[WantedWord], words: Wording, *, within: bool = True) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from rag_engine.answering.reference_list import limits_of
 from rag_engine.engine import Engine
-from rag_engine.passage_search.describe import describe_scattered, describe_searched
+from rag_engine.passage_search.describe import describe_scattered, describe_searched, describe_unclosed
 from rag_engine.passage_search.find import FoundPassages, PassageMatch
 from rag_engine.passage_search.struck import StruckMatch
 from rag_engine.protocols import Vectors
@@ -131,7 +131,7 @@ def found_json(found: FoundPassages, passages: Iterable[MarkedPassage]) -> dict[
         "with_all_words": sum(match.all_words for match in found.matches),
         "passages": [_passage_json(passage) for passage in passages],
         "struck": [_struck_json(match) for match in found.struck],
-        "warnings": [*filter(None, [describe_scattered(found)]), *found.warnings],
+        "warnings": [*filter(None, (describe_unclosed(found.wanted), describe_scattered(found))), *found.warnings],
         "seconds": round(found.seconds, 3),
     }
 

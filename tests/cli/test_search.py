@@ -51,6 +51,7 @@ def test_what_was_searched_stands_beside_the_results(small_workspace: Path) -> N
         "Searched for words that begin with “plan” and “livelli di”. "
         "The quotation mark is not closed, so the phrase goes to the end."
     )
+    assert reply["warnings"] == ["The quotation mark is not closed, so the phrase goes to the end."]
     assert reply["words_only"]
     assert not run_json(small_workspace, '"livelli di"', "--near")["words_only"]
     assert reply["searched"] in " ".join(run(small_workspace, 'plan* "livelli di', "--sort", "date").stdout.split())
