@@ -101,7 +101,7 @@ def find_ellipsis(question: str, language: str, gazetteer: Gazetteer) -> Leaning
     Openings of a follow-up are searched in every language, since people mix them; all else only in the question's own.
 
     >>> from rag_engine.geography import load_gazetteer
-    >>> find_ellipsis("How high is the sea wall?", "en", load_gazetteer()) is None
+    >>> find_ellipsis("Who pays for flood damage?", "en", load_gazetteer()) is None
     True
     """
     # Places are found in the normal form C.

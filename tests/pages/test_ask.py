@@ -352,7 +352,7 @@ def test_a_question_asked_as_written_can_be_asked_as_a_follow_up(start: Start, c
 
     app = start(collection, conversation=begun.id)
 
-    assert f"Asked as written. It may also mean: {in_full}" in texts(app)
+    assert "Asked as written. It may also mean: How long does a local flood plan remain valid" in texts(app)
     answered(app.button(key=f"{turn_key(opened(app, collection), 0)} in full").click().run())
     assert not app.exception
     stored = present(read_conversation(collection, begun.id))
