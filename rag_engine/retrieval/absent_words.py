@@ -52,7 +52,7 @@ _IRREGULAR = {
 
 @dataclass(frozen=True, slots=True)
 class MentionWords:
-    """What makes a question ask whether a document speaks of something, in a language."""
+    """Words of a language with which a question asks whether a document speaks of something."""
 
     verbs: tuple[str, ...]
     frame: frozenset[str]

@@ -1,4 +1,4 @@
-"""How well documents and passages fit the places that a question names."""
+"""Fit of documents and passages to the places that a question names."""
 
 from __future__ import annotations
 
