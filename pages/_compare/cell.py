@@ -26,7 +26,6 @@ from rag_engine.viewer.address import DocumentPlace
 CELL = "cell"
 # Characters of a passage that does not answer.
 _EXCERPT = 500
-_BULLET = "- "
 
 
 @translated_dialog(
@@ -84,9 +83,9 @@ def _draw_answer(cell: ComparisonCell) -> None:
             st.info(escape_paragraphs(cell.text), icon=":material/search_off:")
     else:
         # Quotations are drawn below, each with its place.
-        lines = (line for line in cell.text.splitlines() if not (_is_quoted(cell) and line.startswith(_BULLET)))
+        said = cell.text.partition(cell.quoted[0].text)[0] if cell.quoted else cell.text
         with in_language(resources.text_language(cell.text), "cell-answer"):
-            st.markdown(answer_markdown("\n".join(lines), _badge))
+            st.markdown(answer_markdown(said.strip(), _badge))
     _draw_quotes(cell)
     if cell.citations and not cell.evidence:
         with st.expander(_("Nearest passages, which do not answer"), icon=":material/manage_search:"):
@@ -136,9 +135,8 @@ def _badge(n: int) -> str:
 
 def _said(cell: ComparisonCell) -> list[str]:
     """Return the markdown of each quote; in an answer of quotes with the answering words in bold."""
-    bullets = [line.removeprefix(_BULLET) for line in cell.text.splitlines() if line.startswith(_BULLET)]
-    if _is_quoted(cell) and len(bullets) == len(cell.evidence):
-        return [answer_markdown(line, _badge) for line in bullets]
+    if cell.quoted:
+        return [answer_markdown(one.text, _badge) for one in cell.quoted]
     return [
         f"{_badge(citation.n)} {quoted(escape(one_line(citation.quote, limit=None)))}" for citation in cell.evidence
     ]
@@ -147,7 +145,7 @@ def _said(cell: ComparisonCell) -> list[str]:
 def _draw_quote(citation: Citation, said: str, key: str, *, answers: bool = False) -> None:
     """Draw a quote with what is known of its document, and the link to its place."""
     with in_language(resources.document_language(citation.document_id), f"cell-{key}"):
-        st.markdown(f"> {said}")
+        st.markdown("\n".join(f"> {line}" for line in said.splitlines()))
     [reference] = references_of([citation])
     with st.container(horizontal=True, vertical_alignment="center", key=f"comparison {key}"):
         if answers:

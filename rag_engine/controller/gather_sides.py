@@ -9,9 +9,9 @@ from dataclasses import replace
 from itertools import chain, zip_longest
 
 from rag_engine.answering.citations import words
-from rag_engine.retrieval.place_fit import said
 from rag_engine.controller.sub_questions import plan_by_rules
 from rag_engine.geography import Gazetteer, find_places
+from rag_engine.retrieval.place_fit import said
 from rag_engine.types.evidence import ControllerStep, Evidence, QueryPlan, ResidualGap, Side
 from rag_engine.types.passage import Place, Source
 

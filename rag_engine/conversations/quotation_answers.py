@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from rag_engine.conversations.reply import Reply, ShownSource
-from rag_engine.types.answer import Citation
-from rag_engine.types.evidence import Ground
-
-
-def quotation_answers(citation: Citation, sources: Sequence[ShownSource], ground: Ground) -> bool:
-    """Return whether a quotation answers: it comes from a strong passage, and what was found is enough."""
-    return ground == "enough" and any(source.n == citation.n and source.tier == "strong" for source in sources)
+from rag_engine.conversations.reply import Reply
 
 
 def answering_quotations(reply: Reply) -> tuple[int, ...]:
-    """Return the numbers from 0 of the quotations of a reply that answer; none of a refusal."""
-    cited = enumerate(reply.citations if reply.status == "answered" else ())
-    return tuple(n for n, citation in cited if quotation_answers(citation, reply.sources, reply.ground))
+    """Return the numbers from 0 of the citations of a reply that answer; none of a refusal.
+
+    Of a language model's text these are the quotations from strong passages.
+    """
+    if reply.status != "answered":
+        return ()
+    if reply.quoted:
+        return tuple(n for n, quotation in enumerate(reply.quoted) if quotation.fit == "answers")
+    strong = {source.n for source in reply.sources if source.tier == "strong"}
+    return tuple(n for n, citation in enumerate(reply.citations) if reply.ground == "enough" and citation.n in strong)

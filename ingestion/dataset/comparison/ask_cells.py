@@ -28,8 +28,6 @@ from rag_engine.answer_sentences import insufficient, quotations_heading
 from rag_engine.answering.chances import with_sources
 from rag_engine.answering.citations import citation_at
 from rag_engine.config import RetrievalConfig
-from rag_engine.conversations.quotation_answers import quotation_answers
-from rag_engine.conversations.reply import shown_sources
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
 from rag_engine.filters import Filter
@@ -196,6 +194,7 @@ def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: st
         text=_reworded(answer) if status == "closest passages" else answer.text,
         citations=cell.citations or answer.citations,
         lead=lead,
+        quoted=answer.quoted,
         answering=answering,
     )
 
@@ -204,9 +203,7 @@ def cell_answers(answer: Answer) -> tuple[int, ...]:
     """Return the numbers from 0 of the citations that answer: of a language model's text all of them."""
     if answer.generator != QUOTED:
         return tuple(range(len(answer.citations)))
-    sources = shown_sources(answer.evidence)
-    cited = enumerate(answer.citations)
-    return tuple(n for n, citation in cited if quotation_answers(citation, sources, answer.evidence.ground))
+    return tuple(n for n, quotation in enumerate(answer.quoted) if quotation.fit == "answers")
 
 
 def _written(engine: Engine, evidence: Evidence) -> Answer:
@@ -274,7 +271,7 @@ def _worded(answer: Answer, engine: Engine, answering: Sequence[int]) -> tuple[s
     """Return the few words of an answer that a table shows, and the number of their citation."""
     if answer.status != "answered" or answer.generator != QUOTED:
         return shortened(without_marks(answer.text), answer.evidence.plan.language), 0
-    number, quotation, place = best_quotation(answer.text, answering)
+    number, quotation, place = best_quotation(answer.quoted, answering)
     return shortened(quotation, engine.language_of(quotation), place), number
 
 

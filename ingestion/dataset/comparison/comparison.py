@@ -17,7 +17,7 @@ from rag_engine.messages import Message
 from rag_engine.storage.snapshot import Snapshot
 from rag_engine.text.file_kinds import pages_text
 from rag_engine.text.wording import ENGLISH, Wording
-from rag_engine.types.answer import Attribute, Citation
+from rag_engine.types.answer import Attribute, Citation, ShownQuotation
 from rag_engine.types.document import DocumentRecord
 
 ColumnKind = Literal["document", "country"]
@@ -54,7 +54,8 @@ class ComparisonCell(SharedRecord):
     `short` is the text in the table, from the citation `lead` if it is a quotation. `text` is the whole answer with its
     marks [Source n], `asked` the moment in UTC. Where nothing was found, `citations` are the nearest passages. `found`
     are the documents of all passages that were found, whether the answer cites them or not. Of a form, `records` are
-    the values of each record, stated by the citation of the same place. `answering` are the numbers from 0 of the
+    the values of each record, stated by the citation of the same place. `quoted` are the quotations of an answer without a
+    model, as they are shown. `answering` are the numbers from 0 of the
     citations that answer. `since` is the moment from which the cell has this answer, `decision` the last one by hand.
     """
 
@@ -72,6 +73,7 @@ class ComparisonCell(SharedRecord):
     found: tuple[str, ...] = ()
     records: tuple[tuple[Attribute, ...], ...] = ()
     comparison: str = ""
+    quoted: tuple[ShownQuotation, ...] = ()
     answering: tuple[int, ...] = ()
     since: str = ""
     decision: CellDecision | None = None

@@ -3,43 +3,53 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rag_engine.answering.replies import CHECKED_MARK
-from rag_engine.takeaway.exported_text import AnswerLine, answer_lines
+from rag_engine.takeaway.exported_text import AnswerLine, AnswerRun, answer_lines
 from rag_engine.text.neutralise import one_line
 from rag_engine.text.sentences import sentence_spans
+from rag_engine.types.answer import ShownQuotation
 
 MOST_WORDS = 40
 # From the first of several blanks alone: tried from each of them, many would take the square of their time.
 _MARK = re.compile(rf"(?<!\s)\s*{CHECKED_MARK.pattern}")
 # Words before those that answer, where a sentence is too long to be shown whole.
 _WORDS_BEFORE = 8
+_QUOTED = re.compile(r"[“„«]\s?(.*?)\s?[“”»][^“”„«»]*$")
 # Fewer words than this say too little alone, as the opening of a list does.
 _FEWEST_WORDS = 10
 
 
-def best_quotation(text: str, answering: Sequence[int] = ()) -> tuple[int, str, int]:
-    """Return the best quotation of an answer of quotations: its number from 0, words and place.
+def best_quotation(quoted: Sequence[ShownQuotation], answering: Sequence[int] = ()) -> tuple[int, str, int]:
+    """Return the best quotation: its number from 0, words and the place of those that answer.
 
-    It is the first of the `answering` ones, else of all, that does more than open a list; (0, "", 0) if the answer
-    quotes nothing.
+    It is the first of the `answering` ones, else of all, that does more than open a list; (0, "", 0) without quotations.
     """
-    found = [_quotation(line) for line in answer_lines(text) if line.kind == "bullet"]
+    found = [_quotation(one.text) for one in quoted]
     order = answering or range(len(found))
     number = next((number for number in order if not found[number][0].endswith(":")), next(iter(order), 0))
     return (number, *found[number]) if found else (0, "", 0)
 
 
-def _quotation(line: AnswerLine) -> tuple[str, int]:
+def _quotation(text: str) -> tuple[str, int]:
+    """Return the words of a quotation on one line, without its quotation marks, and where its bold words begin."""
     said, answering = "", 0
-    for run in line.runs:
+    for run in (run for line in answer_lines(text) for run in (*_cells(line), AnswerRun(" "))):
         if run.n is None:
             answering = answering or (len(said) if run.bold else 0)
             said += run.text
-    # The language of a foreign quotation stands behind it.
-    opening = said.find("“") + 1
-    return said[opening : said.rfind("”")], max(answering - opening, 0)
+    # The language of a foreign quotation is behind it.
+    marks = _QUOTED.match(said)
+    return (marks[1], max(answering - marks.start(1), 0)) if marks else (said.strip(), answering)
+
+
+def _cells(line: AnswerLine) -> Iterator[AnswerRun]:
+    """Yield the runs of a line, or of the cells of a table, "name: value; name: value"."""
+    yield from line.runs
+    for row in line.cells[1:]:
+        for name, cell in zip(line.cells[0], row, strict=True):
+            yield from [*name, *([AnswerRun(": ")] if name else []), *cell, AnswerRun("; ")] if cell else ()
 
 
 def without_marks(text: str) -> str:

@@ -160,7 +160,7 @@ def choose(
     reading = _worth_reading(scores, shares, quoting)
     found = _read(question, [candidates[place] for place in reading], reader, listing=listing)
     judged = sorted(((unit, quotation_chance(signals)) for unit, signals in found), key=lambda unit: -unit[1])
-    rest = [(candidates[place], None) for place in order if place not in reading]
+    rest = [(candidates[place], 0.0) for place in order if place not in reading]
     return _choose([*judged, *rest], quoting.most, listing=listing)
 
 
@@ -363,7 +363,7 @@ def _quotation(candidate: _Quotable, chance: float | None, *, listing: bool) -> 
     source, units, unit = candidate.source, candidate.units, candidate.unit
     start, end = with_context(unit, source.text, units, source.document.metadata.language, listing=listing)
     found = candidate.found
-    fit: Fit = "answers" if any(hit.named for hit in source.hits) else fit_of(chance)
+    fit: Fit = "answers" if any(hit.named for hit in source.hits) else fit_of(chance, source.hits[0].tier)
     # The answer to a question for several things is the whole, not one of them.
     sure = found is not None and (found.score > 0 or fit == "answers")
     answer = (found.start, found.end) if found is not None and sure and not listing else None
@@ -428,7 +428,7 @@ def quote(
     ]
     shown = [_shown(quotation, language, evidence.as_of) for quotation in quotations]
     # Without a reader nobody knows which quotation answers.
-    sure = shown[0].fit == "answers" or (shown[0].chance is None and evidence.ground == "enough")
+    sure = evidence.ground == "enough" if reader is None else shown[0].fit == "answers"
     heading = quotations_heading(language, sure=sure, after=after)
     others = [also_relevant(language), *(one.text for one in shown[1:])] if len(shown) > 1 else []
     return QuotedAnswer(

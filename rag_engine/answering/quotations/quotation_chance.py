@@ -13,10 +13,12 @@ from typing import Any
 
 from rag_engine.text.tables import read_table
 from rag_engine.types.answer import Fit
+from rag_engine.types.passage import Tier
 
 # Logits beyond these say no more; a text without a token has the least.
 _SUREST = 12.0
 _LEAST = 0.001
+_BY_TIER: dict[Tier, Fit] = {"strong": "answers", "moderate": "related", "weak": "weak"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +60,10 @@ def quotation_chance(signals: QuotationSignals) -> float:
     return float(1 / (1 + exp(-sum(weights[name] * value for name, value in signals.values().items()))))
 
 
-def fit_of(chance: float | None) -> Fit:
-    """Return how well a quotation answers by its chance; "related" if no reader read it."""
+def fit_of(chance: float | None, tier: Tier) -> Fit:
+    """Return how well a quotation answers: by its chance, or by the tier of its passage if there is no reader."""
     if chance is None:
-        return "related"
+        return _BY_TIER[tier]
     return "answers" if chance >= _model()["answers"] else "related" if chance >= _model()["related"] else "weak"
 
 

@@ -91,7 +91,8 @@ def test_every_passage_of_a_long_document_is_read(context: ActContext, engine: C
     [cell] = found(context, begun).values()
     assert (cell.effort.read, cell.effort.passages) == (long.children, long.children)
     assert long.children > 40
-    assert len(set(reader.scored)) == long.children
+    # Quotations are read by themselves too.
+    assert len(set(reader.scored)) >= long.children
 
 
 def test_a_country_that_a_question_names_is_no_reason_to_refuse_another_column(context: ActContext) -> None:

@@ -3,20 +3,32 @@ from __future__ import annotations
 import pytest
 
 from ingestion.dataset.comparison.short_text import best_quotation, shortened, without_marks
+from rag_engine.types.answer import ShownQuotation
 
 LONG = " ".join(f"Word{n}" for n in range(60)) + "."
 
 
+def quoted(*texts: str) -> list[ShownQuotation]:
+    return [ShownQuotation(text, n, "answers") for n, text in enumerate(texts, 1)]
+
+
 def test_the_best_quotation_is_the_first_that_does_not_only_open_a_list() -> None:
-    text = (
-        "Most relevant passages:\n\n- “Special rules:” (Turkish) [Source 2]\n"
-        "- “The „council“ pays. **The mayor** orders it.” (German) [Source 1]"
+    shown = quoted(
+        "“Special rules:” (Turkish) [Source 1]",
+        "“The „council“ pays. **The mayor** orders it.” (German) [Source 2]",
     )
-    number, said, answering = best_quotation(text)
+    number, said, answering = best_quotation(shown)
     assert (number, said) == (1, "The „council“ pays. The mayor orders it.")
     assert said[answering:].startswith("The mayor")
-    assert best_quotation("- “Special rules:” [Source 1]") == (0, "Special rules:", 0)
-    assert best_quotation("No answer found.") == (0, "", 0)
+    assert best_quotation(quoted("«Special rules:» [Source 1]")) == (0, "Special rules:", 0)
+    assert best_quotation([]) == (0, "", 0)
+
+
+def test_a_quoted_row_is_told_by_the_names_of_its_columns() -> None:
+    table = "|  | to air | to water |\n| --- | --- | --- |\n| Mercury | **10** | 1 |\n[Source 1]"
+    _, said, answering = best_quotation(quoted(table))
+    assert " ".join(said.split()) == "Mercury; to air: 10; to water: 1;"
+    assert said[answering:].startswith("10")
 
 
 def test_whole_sentences_are_shown_from_the_one_that_answers() -> None:
