@@ -54,9 +54,9 @@ class ComparisonCell(SharedRecord):
     `short` is the text in the table, from the citation `lead` if it is a quotation. `text` is the whole answer with its
     marks [Source n], `asked` the moment in UTC. Where nothing was found, `citations` are the nearest passages. `found`
     are the documents of all passages that were found, whether the answer cites them or not. Of a form, `records` are
-    the values of each record, stated by the citation of the same place. `quoted` are the quotations of an answer without a
-    model, as they are shown. `answering` are the numbers from 0 of the
-    citations that answer. `since` is the moment from which the cell has this answer, `decision` the last one by hand.
+    the values of each record, stated by the citation of the same place. `quoted` are those of an answer without
+    a model as they are shown. `answering` are the numbers from 0 of the citations that answer. `since` is the moment
+    from which the cell has this answer, `decision` the last one by hand.
     """
 
     question: str

@@ -24,7 +24,8 @@ _FEWEST_WORDS = 10
 def best_quotation(quoted: Sequence[ShownQuotation], answering: Sequence[int] = ()) -> tuple[int, str, int]:
     """Return the best quotation: its number from 0, words and the place of those that answer.
 
-    It is the first of the `answering` ones, else of all, that does more than open a list; (0, "", 0) without quotations.
+    It is the first of the `answering` ones, else of all, that does more than open a list. Without quotations it is
+    (0, "", 0).
     """
     found = [_quotation(one.text) for one in quoted]
     order = answering or range(len(found))
