@@ -106,14 +106,15 @@ def find_ellipsis(question: str, language: str, gazetteer: Gazetteer) -> Leaning
     """
     # Places are found in the normal form C.
     asked = unicodedata.normalize("NFC", question.strip(MARKS))
-    if not asked or len(asked) > _LONGEST:
+    words = asked.split()
+    if not words or len(asked) > _LONGEST:
         return None
     tables = load_follow_up_patterns()
     own = tables.get(language)
     # "O que é" asks in Portuguese; read as Spanish it would begin with "or".
     alone = own is not None and own.asking.search(asked) is not None
     # "O" is "or" in Italian, and an article in Portuguese.
-    alone = alone or fold(asked.split()[0]) in stopwords(language)
+    alone = alone or fold(words[0]) in stopwords(language)
     for patterns in (*filter(None, [own]), *(table for table in tables.values() if table is not own and not alone)):
         found = _by_opening(asked, question, patterns, gazetteer)
         if found:
