@@ -77,7 +77,8 @@ def nothing_on(named: str, language: str) -> str:
 def not_found_in(sides: Sequence[Side], language: str) -> str:
     """Return a sentence for each document, country or year of a question in which nothing was found."""
     sentences = []
-    for side in (one for one in sides if one.name and not one.sources):
+    found = {side.name for side in sides if side.sources}
+    for side in {one.name: one for one in sides if one.name and one.name not in found}.values():
         table = _SENTENCES["not_found_in_pages" if side.pages > 1 else "not_found_in"]
         pattern = table.get(language, table["en"])
         sentences.append(pattern.format(name=one_line(side.name, limit=150), pages=side.pages))

@@ -284,8 +284,8 @@ class Engine:
         if not sides and first.ground != "none" and not self.models.language_model()[0]:
             sides = parts_as_sides(first.plan, load_gazetteer())
         if sides:
-            search = self._side_search(first.plan.language, answering, wanted, retrieval)
-            return (yield from gather_sides(first, sides, search, load_gazetteer()))
+            each = self._side_search(first.plan.language, answering, wanted, retrieval)
+            return (yield from gather_sides(first, sides, each, load_gazetteer()))
         if first.ground == "none":
             return first
         search = self.part_search(first.plan.language, wanted, retrieval)

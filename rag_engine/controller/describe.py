@@ -16,7 +16,9 @@ def describe_step(step: ControllerStep, words: Wording = ENGLISH) -> str:
     """
     match step.kind:
         case "plan":
-            return _with_tokens(words.counted("{n} part in this question", "{n} parts in this question", step.of), step, words)
+            return _with_tokens(
+                words.counted("{n} part in this question", "{n} parts in this question", step.of), step, words
+            )
         case "retrieve":
             return words.message("Searching for: {query}", query=step.subject)
         case "read":

@@ -47,6 +47,8 @@ def gather_sides(
         if source is not None:
             pool.setdefault(source.place, source)
     sources = tuple(replace(source, n=n) for n, source in enumerate(pool.values(), 1))
+    # A part has no name; where nothing is found in a document at all, that is said of the document.
+    found_names = {"", *(side.name for side in searched if side.sources)}
     grounds = [one.ground for one, side in zip(found, searched, strict=True) if side.sources]
     spent = time.perf_counter() - started
     return replace(
@@ -58,7 +60,7 @@ def gather_sides(
         ground=min(grounds, key=_GROUNDS.index, default="none"),
         read=first.read + sum(one.read for one in found),
         steps=tuple(steps),
-        gaps=tuple(ResidualGap(side.question) for side in searched if not side.name and not side.sources),
+        gaps=tuple(ResidualGap(one.question) for one in searched if one.name in found_names and not one.sources),
         sides=tuple(searched),
     )
 

@@ -1,7 +1,7 @@
 """Sides of a question: the documents, countries or years that it names beside each other.
 
-"X in A and B", "from A to B" and "compare A with B" have two sides, each with a question of its own. A document is named
-by its act, its identifier, a name of its title, or its file.
+"X in A and B", "from A to B" and "compare A with B" have two sides, each with a question of its own. A document is
+named by its act, its identifier, a name of its title, or its file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import PurePath
 
 from rag_engine.answering.refuse_answer import YEAR
 from rag_engine.answering_documents import identified_documents
-from rag_engine.controller.sub_questions import PartWords, as_question, part_words
+from rag_engine.controller.sub_questions import MOST, PartWords, as_question, part_words, sub_questions
 from rag_engine.geography import Gazetteer, country_in, place_mentions
 from rag_engine.retrieval.act_lexicon import NameWord, load_lexicon, name_words
 from rag_engine.retrieval.act_mentions import ALONE, find_acts
@@ -89,7 +89,17 @@ def named_sides(
     frame = frozenset().union(*(one.documents for one in mentions if one not in run and not one.country))
     run = [_constitution(one, question, acts, documents) if one.country else one for one in run]
     texts = _questions(question, run, words, language)
-    return tuple(_side(one, own, question, language, frame, documents) for one, own in zip(run, texts, strict=True))
+    sides = [_side(one, own, question, language, frame, documents) for one, own in zip(run, texts, strict=True)]
+    several = tuple(chain.from_iterable(_parts(side, language, gazetteer) for side in sides))
+    return several if len(several) <= MOST else tuple(sides)
+
+
+def _parts(side: Side, language: str, gazetteer: Gazetteer) -> tuple[Side, ...]:
+    """Return a side for each part of its question: "How is it elected, and for how long?"."""
+    questions, queries = (sub_questions(text, language, gazetteer) for text in (side.question, side.query))
+    if len(questions) != len(queries):
+        return (side,)
+    return tuple(replace(side, question=one, query=own) for one, own in zip(questions, queries, strict=True))
 
 
 def _side(
@@ -103,6 +113,7 @@ def _side(
     of = frame if frame and (mention.country or mention.year) else mention.documents
     name = country_in(mention.country, language) if mention.country else question[mention.start : mention.end]
     full, query = (as_question(text, question, language) for text in texts)
+    query = query if _WORD.search(query) else full
     country = mention.country if of == frame else ""
     return Side(name, full, query, of, sum(documents[key].pages for key in of), country, mention.year)
 
@@ -174,11 +185,13 @@ def _may_name(run: Sequence[NameWord], window: Sequence[NameWord], before: str) 
     if any(one.start == window[0].start or one.end == window[-1].end for one in outside):
         return False
     # At the beginning of a question every word has a capital.
-    if before.strip(" ¿\"“„«") and any(_is_proper(word) for word in window):
+    if before.strip(' ¿"“„«') and any(_is_proper(word) for word in window):
         return True
     kinds = sum(word.kind for word in window)
-    return 0 < kinds < len(window) and any(word.capital for word in window) and not all(
-        word.kind or word.place for word in window
+    return (
+        0 < kinds < len(window)
+        and any(word.capital for word in window)
+        and not all(word.kind or word.place for word in window)
     )
 
 
@@ -287,9 +300,7 @@ def _constitution(
     return mention
 
 
-def _questions(
-    question: str, run: Sequence[_Mention], words: PartWords, language: str
-) -> list[tuple[str, str]]:
+def _questions(question: str, run: Sequence[_Mention], words: PartWords, language: str) -> list[tuple[str, str]]:
     """Return the question of each side, with its name and without.
 
     It has the side's own words, and those before and behind all of the sides.
@@ -324,6 +335,8 @@ def _questions(
 def _bare(head: str, words: PartWords) -> str:
     """Return the words before a name without the preposition and the determiner of it."""
     openers = (words.determiner, *words.prepositions)
-    while match := next((found for one in openers if (found := re.search(rf"{one.pattern}\s*$", head, one.flags))), None):
+    while match := next(
+        (found for one in openers if (found := re.search(rf"{one.pattern}\s*$", head, one.flags))), None
+    ):
         head = head[: match.start()]
     return head

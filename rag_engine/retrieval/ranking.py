@@ -35,6 +35,7 @@ from rag_engine.retrieval.search import Candidates, Retrievers, search
 from rag_engine.retrieval.tuning import (
     MMR_RELEVANCE,
     NAMED_AMONG,
+    NEAREST,
     READ,
     READ_AFTER,
     READ_WHOLE,
@@ -261,6 +262,8 @@ def _reranked(
         alone = config.read_whole and allowed is not None and len(allowed) == 1
         depth = READ_WHOLE if alone else READ_AFTER if ranked.reranked else READ
         best = _records(ranked, depth, view)
+        if not alone:
+            best += _nearest(ranked, {record.key for record in best}, view)
         near = near_sentences(ranked.found.of_question(), plan.language, best, view)
         texts = [(record.parent.start + record.start, record.text, near.get(record.key, ())) for record in best]
         found = read_windows(plan.question, texts, reader, whole=alone)
@@ -272,6 +275,16 @@ def _reranked(
     if ranked.reranked or len(best) < 2:
         return ranked
     return _reordered(ranked, {key: one.relevance for key, one in readings.items()}, config.weights.rerank_weight)
+
+
+def _nearest(ranked: Ranked, read: Collection[int], view: CollectionView) -> list[ChildRecord]:
+    """Return the records of the children that are nearest in meaning, as far as they are not read anyway.
+
+    Words that a question shares with passages in its own language say nothing against one in another.
+    """
+    nearest = {key for ranking in ranked.found.dense[:1] for key in ranking[:NEAREST]}
+    places = [at for at, key in enumerate(ranked.keys.tolist()) if key in nearest and key not in read]
+    return _records(ranked.taken(np.array(places, np.int64)), NEAREST, view)
 
 
 def _reordered(ranked: Ranked, read: Mapping[int, float], weight: float) -> Ranked:
