@@ -11,7 +11,7 @@ from rag_engine.types.evidence import ControllerStep
 from tests.pages.conftest import Start, plain
 from tests.pages.test_ask import answered
 
-SHOWN = ("2 parts in this question, 1 covered by the first search", "Search 1: Who pays the lifeguards?")
+SHOWN = ("2 parts in this question", "Searching for: Who pays the lifeguards?")
 
 
 def test_a_question_of_several_parts_shows_its_searches_and_keeps_them_when_it_is_stopped_in_one(
