@@ -48,7 +48,8 @@ def gather_sides(
             pool.setdefault(source.place, source)
     sources = tuple(replace(source, n=n) for n, source in enumerate(pool.values(), 1))
     # A part has no name; where nothing is found in a document at all, that is said of the document.
-    found_names = {"", *(side.name for side in searched if side.sources)}
+    answering = {"", *(side.name for side in searched if side.sources)}
+    open_parts = (side.question for side in searched if side.name in answering and not side.sources)
     grounds = [one.ground for one, side in zip(found, searched, strict=True) if side.sources]
     spent = time.perf_counter() - started
     return replace(
@@ -60,7 +61,7 @@ def gather_sides(
         ground=min(grounds, key=_GROUNDS.index, default="none"),
         read=first.read + sum(one.read for one in found),
         steps=tuple(steps),
-        gaps=tuple(ResidualGap(one.question) for one in searched if one.name in found_names and not one.sources),
+        gaps=tuple(map(ResidualGap, dict.fromkeys(open_parts))),
         sides=tuple(searched),
     )
 

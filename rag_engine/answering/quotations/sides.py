@@ -11,7 +11,7 @@ from rag_engine.types.evidence import Evidence
 from rag_engine.types.passage import Source
 
 # Quotations of all sides together; each side has one, however many they are.
-_MOST = 4
+_MOST = 6
 
 
 class QuotedPlace(Protocol):
