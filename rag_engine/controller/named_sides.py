@@ -185,7 +185,8 @@ def _may_name(run: Sequence[NameWord], window: Sequence[NameWord], before: str) 
     if any(one.start == window[0].start or one.end == window[-1].end for one in outside):
         return False
     # At the beginning of a question every word has a capital.
-    if before.strip(' ¿"“„«') and any(_is_proper(word) for word in window):
+    begins = not before.strip(' ¿"“„«')
+    if any(_is_proper(word) and (word.meanings or not begins) for word in window):
         return True
     kinds = sum(word.kind for word in window)
     return (
