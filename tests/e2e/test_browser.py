@@ -440,7 +440,9 @@ def test_the_searches_for_the_parts_of_a_question_are_seen_and_kept_when_it_is_s
     page.goto(address)
     ask(page, SEVERAL_PARTS)
     expect(page.get_by_text("2 parts in this question")).to_be_visible()
-    expect(page.get_by_text("Searching for: What does the red alert level mean for vineyards?", exact=True)).to_be_visible()
+    expect(
+        page.get_by_text("Searching for: What does the red alert level mean for vineyards?", exact=True)
+    ).to_be_visible()
     expect(page.get_by_text("First, the council prepares it")).to_be_visible()
 
     page.get_by_role("button", name="Stop").click()
