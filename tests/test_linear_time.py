@@ -37,7 +37,6 @@ from ingestion.quality.score import find_sections, key_terms, readability
 from ingestion.types.source import ListedSource
 from rag_engine.answering.quotations.question_terms import forms_in
 from rag_engine.answering.quotations.quotable import units_of
-from rag_engine.answering.support import clauses, universals
 from rag_engine.book_index.matching import words_of
 from rag_engine.chunking.chunk import fixed_chunks, newline_chunks, recursive_chunks, sentence_chunks
 from rag_engine.chunking.headings import titles
@@ -49,6 +48,7 @@ from rag_engine.config import ChunkSizes
 from rag_engine.geography import find_places, load_gazetteer
 from rag_engine.protocols import Vectors
 from rag_engine.text.analyzer import acronyms, analyse, cited_words, located_words, shared_terms, surface
+from rag_engine.text.claims import clauses, universals
 from rag_engine.text.control_characters import without_controls
 from rag_engine.text.folding import fold, fold_in_place
 from rag_engine.text.key_words import find_key_words, wanted_words

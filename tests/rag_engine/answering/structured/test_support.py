@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.answering.structured.statements import stated_values, unknown_names, unknown_numbers, unsupported
+from rag_engine.answering.structured.statements import unknown_names, unknown_numbers, unsupported
+from rag_engine.text.claims import stated_values
 
 PASSAGE = (
     "Under section 12A, residents within 300 metres of the dyke leave their homes when the gauge at Milltown passes "

@@ -1,6 +1,6 @@
 import pytest
 
-from rag_engine.answering.support import (
+from rag_engine.text.claims import (
     clauses,
     denies,
     denies_throughout,
