@@ -48,7 +48,7 @@ from rag_engine.config import ChunkSizes
 from rag_engine.geography import find_places, load_gazetteer
 from rag_engine.protocols import Vectors
 from rag_engine.text.analyzer import acronyms, analyse, cited_words, located_words, shared_terms, surface
-from rag_engine.text.claims import clauses, universals
+from rag_engine.text.claims import clauses, own_numbers, universals
 from rag_engine.text.control_characters import without_controls
 from rag_engine.text.folding import fold, fold_in_place
 from rag_engine.text.key_words import find_key_words, wanted_words
@@ -103,6 +103,7 @@ STEPS: dict[str, Callable[[str], object]] = {
     "choose_title": lambda text: choose_title("Act", text, _extracted(text).blocks, Path("act.pdf")),
     "cited_words": lambda text: cited_words(text, "de"),
     "clauses": lambda text: clauses(text, "en"),
+    "own_numbers": lambda text: own_numbers(text, "en"),
     "clean": lambda text: clean(_extracted(text), "en"),
     "cut_words": cut_words,
     "document_text": lambda text: document_text(_extracted(text), "en"),

@@ -6,7 +6,7 @@ The words are those of data/support_words.toml, without accents and capitals.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,8 +17,10 @@ from rag_engine.text.tables import read_table
 
 # In words these are articles and pronouns, so that another text need not have them in digits.
 _ARTICLES = frozenset({0.0, 1.0})
-# The digits of COVID-19, 2021/1119 and 2015-2030 name something.
-_NAMED_BY_DIGITS = re.compile(r"(?<!\S)(?=\S*\d)\S*[/-]\S*")
+# The digits of COVID-19, 2021/1119 and 1/CP.21 name something.
+_NAMED_BY_DIGITS = re.compile(r"(?<![\w./-])(?=[\w./-]*\d)[\w.]*[/-][\w./-]*")
+# 40m, 14th: a number with its unit or ending.
+_NUMBER = re.compile(r"\d+[^\W\dA-Z]*")
 _WORD = re.compile(r"\w+")
 # These write every noun with a capital, so that one tells nothing of a name.
 _NOUNS_IN_CAPITALS = frozenset({"de", "lb"})
@@ -33,9 +35,12 @@ _DIGIT = re.compile(r"\d")
 _HEADING = re.compile(r"\s*(?:#{1,6}\s.*|\*\*[^*]+\*\*:?\s*)")
 _LONGEST_INTRODUCTION = 14
 
+# Between a negation and what it denies: "not be deemed", "non è", "neither cognizable nor".
 _BETWEEN = (
-    r"(?:(?:be|been|being|a|an|the|is|are|deemed|considered)\s+){0,3}(?:\w+\s+(?:or|nor|ni|ne|oder|noch|o|ou)\s+)?"
+    r"(?:(?:be|been|being|a|an|the|is|are|deemed|considered|e|sono|es|son|sao|etre)\s+){0,3}"
+    r"(?:\w+\s+(?:or|nor|ni|ne|oder|noch|o|ou)\s+)?"
 )
+# In Turkish the negation follows.
 _DENIED_AFTER = re.compile(r"\W+(?:degil|olmayan)")
 # "Bailable: No": a cell under the name of its column, or an answer of a form.
 _ANSWERED_NO = re.compile(r"\s*[:=]\s*(?:no|not|nein|non|nao|hayir|degil)(?!\w)")
@@ -73,7 +78,7 @@ def missing_numbers(text: str, language: str, readings: Collection[float]) -> li
     ]
 
 
-def missing_dates(text: str, language: str, dates: Iterable[CalendarDate]) -> list[str]:
+def missing_dates(text: str, language: str, dates: Sequence[CalendarDate]) -> list[str]:
     """Return the dates of a text, as it writes them, that agree with no date of another text."""
     return [date.text for date in calendar_dates(text, language) if not any(map(date.agrees, dates))]
 
@@ -84,7 +89,7 @@ def names_in(text: str, language: str) -> list[str]:
     >>> names_in("Die Daten des DWD", "de")
     ['DWD']
     """
-    parts = (part for term in shared_terms(text) for part in _WORD.findall(term) if not part.isdigit())
+    parts = (part for term in shared_terms(text) for part in _WORD.findall(term) if not _NUMBER.fullmatch(part))
     return list(dict.fromkeys(part for part in parts if language not in _NOUNS_IN_CAPITALS or not part[1:].islower()))
 
 
