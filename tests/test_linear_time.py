@@ -37,7 +37,6 @@ from ingestion.quality.score import find_sections, key_terms, readability
 from ingestion.types.source import ListedSource
 from rag_engine.answering.quotations.question_terms import forms_in
 from rag_engine.answering.quotations.quotable import units_of
-from rag_engine.answering.support import clauses, universals
 from rag_engine.book_index.matching import words_of
 from rag_engine.chunking.chunk import fixed_chunks, newline_chunks, recursive_chunks, sentence_chunks
 from rag_engine.chunking.headings import titles
@@ -49,6 +48,7 @@ from rag_engine.config import ChunkSizes
 from rag_engine.geography import find_places, load_gazetteer
 from rag_engine.protocols import Vectors
 from rag_engine.text.analyzer import acronyms, analyse, located_words, shared_terms, surface
+from rag_engine.text.claims import clauses, own_numbers, universals
 from rag_engine.text.control_characters import without_controls
 from rag_engine.text.folding import fold, fold_in_place
 from rag_engine.text.neutralise import neutralise
@@ -103,6 +103,7 @@ STEPS: dict[str, Callable[[str], object]] = {
     "canonical_authority": canonical_authority,
     "choose_title": lambda text: choose_title("Act", text, _extracted(text).blocks, Path("act.pdf")),
     "clauses": lambda text: clauses(text, "en"),
+    "own_numbers": lambda text: own_numbers(text, "en"),
     "clean": lambda text: clean(_extracted(text), "en"),
     "cut_words": cut_words,
     "document_text": lambda text: document_text(_extracted(text), "en"),

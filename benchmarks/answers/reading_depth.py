@@ -59,13 +59,14 @@ class TimedReader:
         return found
 
 
-def way_row(passages: int, characters: int, seconds: float, found: Sequence[Found]) -> list[str]:
+def way_row(passages: int, characters: int, found: Sequence[Found], reader: TimedReader) -> list[str]:
     """Return the time a question, nDCG@10 by kind of question, and how often quotations answer."""
     order = [
         f"{fmean(ndcg([answers(hit.text, one.question) for hit in one.evidence.hits[:DEPTH]]) for one in group):.3f}"
         for group in grouped(found).values()
     ]
-    _, first, any_of, _ = quotations_row("", Quoting(), found)
+    seconds = reader.seconds
+    _, first, any_of, _ = quotations_row("", Quoting(), found, reader)
     today = " (today)" if (passages, characters) == (READ, WINDOW) else ""
     return [f"{passages} x {characters:,}{today}", f"{1000 * seconds / len(found):.0f} ms", *order, first, any_of]
 
@@ -89,7 +90,7 @@ def main() -> None:
             retrievers = replace(engine.retrievers(), reader=lambda reader=reader: reader)
             with patch.object(ranking, "READ", passages), patch.object(rerank_passages, "WINDOW", characters):
                 found = search(engine, retrievers, questions, {})
-            rows.append(way_row(passages, characters, reader.seconds, found))
+            rows.append(way_row(passages, characters, found, reader))
         engine.close()
     write_table(
         "reading_depth",

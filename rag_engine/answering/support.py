@@ -28,11 +28,22 @@ from rag_engine.geography import GLOBAL, find_places, load_gazetteer
 from rag_engine.messages import Message
 from rag_engine.prompts import SUPPORT_RULES, SUPPORT_SCHEMA, support_message
 from rag_engine.protocols import Embedder, Generator
-from rag_engine.text.analyzer import analyse, shared_terms
+from rag_engine.text.analyzer import analyse
+from rag_engine.text.claims import (
+    clauses,
+    denies,
+    denies_throughout,
+    limits,
+    missing_dates,
+    missing_numbers,
+    names_in,
+    number_readings,
+    states_nothing,
+    universals,
+)
 from rag_engine.text.folding import fold
-from rag_engine.text.quantities import CalendarDate, calendar_dates, quantities
+from rag_engine.text.quantities import CalendarDate, calendar_dates
 from rag_engine.text.sentences import Span
-from rag_engine.text.tables import read_table
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types.answer import SentenceSupport, SupportJudge, SupportLabel
 from rag_engine.types.passage import Source
@@ -54,18 +65,6 @@ Vector = NDArray[np.float32]
 _ENUMERATOR = re.compile(r"^\W{0,3}\d{1,3}[.)]\s", re.MULTILINE)
 _LETTERS = re.compile(r"[^\W\d_]+")
 _WORD = re.compile(r"\w+")
-# German writes every noun with a capital, so that one tells nothing of a name.
-_NOUNS_IN_CAPITALS = frozenset({"de"})
-
-_CLAUSE = re.compile(
-    r"[.;:,!?()–—](?=\s|$)|[;:()–—]|(?<!\w)(?:and|but|e|ma|et|mais|y|pero|und|aber|sondern|mas|ve|ama|ancak)(?!\w)"
-)
-# The verb that a negation belongs to ends the clause; one further up denies a part of it alone ("ödemeyen malik").
-_PREDICATE_LAST = frozenset({"tr"})
-_SENTENCE = re.compile(r"[.;!?](?=\s|$)")
-_DIGIT = re.compile(r"\d")
-_HEADING = re.compile(r"\s*(?:#{1,6}\s.*|\*\*[^*]+\*\*:?\s*)")
-_LONGEST_INTRODUCTION = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -438,9 +437,8 @@ class SupportEvidence:
 def facts_of(text: str, language: str) -> StatedFacts:
     """Return the numbers, dates, places and words of a text in a language (ISO 639-1)."""
     scope = find_places(text, load_gazetteer(), language, running=True)
-    numbers = quantities(_ENUMERATOR.sub("", text), language)
     return StatedFacts(
-        frozenset(value for number in numbers for value in number.values),
+        number_readings(_ENUMERATOR.sub("", text), language),
         tuple(calendar_dates(text, language)),
         frozenset((*scope.countries, *scope.regions)),
         frozenset(_WORD.findall(fold(text))),
@@ -453,18 +451,12 @@ def evidence_for(sentence: str, language: str, passage: CitedPassage) -> Support
     facts, text = passage.facts, passage.text
     scope = find_places(sentence, load_gazetteer(), language, running=True)
     places = (*scope.countries, *(region for region in scope.regions if region != GLOBAL))
-    names = list(dict.fromkeys(_names(sentence, language)))
+    names = names_in(sentence, language)
     claimed, known = universals(sentence, language), universals(text, passage.language)
     denied, limited = denies(sentence, language), limits(sentence, language)
     return SupportEvidence(
-        numbers=tuple(
-            quantity.text for quantity in quantities(sentence, language) if facts.numbers.isdisjoint(quantity.values)
-        ),
-        dates=tuple(
-            date.text
-            for date in calendar_dates(sentence, language)
-            if not any(date.agrees(other) for other in facts.dates)
-        ),
+        numbers=tuple(missing_numbers(sentence, language, facts.numbers)),
+        dates=tuple(missing_dates(sentence, language, facts.dates)),
         places=tuple(place for place in places if place not in facts.places),
         names=tuple(name for name in names if not is_known(fold(name), facts.words)),
         named=len(names),
@@ -476,14 +468,6 @@ def evidence_for(sentence: str, language: str, passage: CitedPassage) -> Support
         similarity=passage.similarity,
         translated=language != passage.language,
     )
-
-
-def _names(sentence: str, language: str) -> Iterator[str]:
-    """Yield the names and abbreviations of a sentence; where capitals tell nothing, abbreviations alone."""
-    for term in shared_terms(sentence):
-        for part in _WORD.findall(term):
-            if not part.isdigit() and (language not in _NOUNS_IN_CAPITALS or part.isupper()):
-                yield part
 
 
 def _turned(sentence: str, language: str, passage: str) -> float:
@@ -511,68 +495,3 @@ def _overlap(sentence: str, language: str, passage: str, written: str) -> float:
     terms = {word for word in map(fold, _LETTERS.findall(sentence)) if len(word) >= SHORTEST_ALIKE}
     known = frozenset(_LETTERS.findall(fold(passage)))
     return sum(is_known(term, known) for term in terms) / len(terms) if terms else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class PolarClause:
-    """A part of a sentence, folded, and whether something in it is denied."""
-
-    text: str
-    denied: bool
-
-
-def clauses(text: str, language: str) -> list[PolarClause]:
-    """Return the clauses of a text, cut at its signs and at "and" and "but"."""
-    folded = _pattern("no_negation", language).sub(" ", fold(text))
-    negation = _pattern("negation", language)
-    parts = [part for part in _CLAUSE.split(folded) if part and part.strip()]
-    ends = [" ".join(part.split()[-2:]) if language in _PREDICATE_LAST else part for part in parts]
-    return [PolarClause(part, negation.search(end) is not None) for part, end in zip(parts, ends, strict=True)]
-
-
-def denies(text: str, language: str) -> bool:
-    """Return whether anything in a text is denied or prohibited."""
-    plain = _pattern("no_negation", language).sub(" ", fold(text))
-    return _pattern("negation", language).search(plain) is not None
-
-
-def denies_throughout(text: str, language: str) -> bool:
-    """Return whether something is denied in each sentence of a text."""
-    parts = [part for part in _SENTENCE.split(text) if len(part.split()) > 2]
-    return bool(parts) and all(denies(part, language) for part in parts)
-
-
-def limits(text: str, language: str) -> bool:
-    """Return whether a word of a text says the same with or without negation: only, at most, unless."""
-    return _pattern("limits", language).search(fold(text)) is not None
-
-
-def universals(text: str, language: str) -> dict[str, str]:
-    """Return the universal words of a text, one for times ("always") and one for things ("all")."""
-    folded = _pattern("no_universal", language).sub(" ", fold(text))
-    found = {kind: _pattern(kind, language).search(folded) for kind in ("always", "all")}
-    return {kind: match.group() for kind, match in found.items() if match}
-
-
-def states_nothing(sentence: str, language: str) -> bool:
-    """Return whether a sentence is a heading, an introduction, or about the sources alone.
-
-    A sentence that says that the sources are silent on something is one of these: no passage can bear it out.
-    """
-    if _HEADING.fullmatch(sentence):
-        return True
-    if _pattern("absent", language).search(fold(sentence)):
-        return True
-    introduces = sentence.rstrip(" *_").endswith((":", "：")) and len(sentence.split()) <= _LONGEST_INTRODUCTION
-    if _DIGIT.search(sentence):
-        return False
-    about = analyse(read_table("support_words").get(language, {}).get("about", ""), language)
-    return introduces or set(about).issuperset(analyse(sentence, language))
-
-
-@cache
-def _pattern(kind: str, language: str) -> re.Pattern[str]:
-    """Return the words of a kind as a pattern, which fits nothing in a language without them."""
-    listed: str | Sequence[str] = read_table("support_words").get(language, {}).get(kind, [])
-    alternatives = "|".join([listed] if isinstance(listed, str) else listed)
-    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)" if alternatives else r"(?!)")

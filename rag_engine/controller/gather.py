@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections import abc
 from collections.abc import Callable, Sequence
@@ -21,12 +20,12 @@ from rag_engine.controller.memory import (
     with_evidence,
 )
 from rag_engine.controller.statements import ModelReader, Read, SentenceReader, Similarity
-from rag_engine.controller.sub_questions import part_words, plan_by_model, plan_by_rules
+from rag_engine.controller.sub_questions import plan_by_model, plan_by_rules
 from rag_engine.errors import BackendError
 from rag_engine.geography import Gazetteer
 from rag_engine.messages import Message
 from rag_engine.protocols import Embedder, Generator
-from rag_engine.text.folding import fold
+from rag_engine.text.claims import negations, own_numbers
 from rag_engine.token_usage import CountedModel
 from rag_engine.types.evidence import ControllerStep, Evidence, ResidualGap
 from rag_engine.types.passage import Hit, Place, Source
@@ -37,8 +36,6 @@ LoopDecision = Literal["continue", "confident", "resolved", "budget", "exhausted
 
 # Words in common from which two statements of different documents are about the same matter.
 _SAME_MATTER = 0.6
-_NUMBER = re.compile(r"(?<![\w.,/-])\d+(?:[.,]\d+)*(?![\w/-])")
-_TOKEN = re.compile(r"[\w'’]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,8 +287,10 @@ def disagree(proposition: Proposition, other: Proposition) -> bool:
         return False
     if shared_words(_matter(proposition.text), _matter(other.text)) < _SAME_MATTER:
         return False
-    numbers = set(_NUMBER.findall(proposition.text)), set(_NUMBER.findall(other.text))
-    return (all(numbers) and numbers[0].isdisjoint(numbers[1])) or _negated(proposition) != _negated(other)
+    numbers = [own_numbers(one.text, one.language) for one in (proposition, other)]
+    # An odd number of negations negates.
+    negated = [negations(one.text, one.language) % 2 for one in (proposition, other)]
+    return (all(numbers) and numbers[0].isdisjoint(numbers[1])) or negated[0] != negated[1]
 
 
 def choose_gap(memory: WorkingMemory) -> tuple[int, str] | None:
@@ -329,10 +328,3 @@ def _queries(memory: WorkingMemory, number: int) -> tuple[str, ...]:
 def _matter(text: str) -> set[str]:
     """Return the words of a statement without its numbers."""
     return {word for word in words(text) if not word[0].isdigit()}
-
-
-def _negated(proposition: Proposition) -> bool:
-    known = part_words(proposition.language)
-    negations = {fold(word) for word in known.negations} if known else set()
-    # An odd number of negations negates.
-    return sum(fold(word) in negations for word in _TOKEN.findall(proposition.text)) % 2 == 1

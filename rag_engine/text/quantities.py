@@ -16,7 +16,9 @@ from rag_engine.text.tables import read_table
 
 _SPACES = "\u00a0\u2009\u202f "
 _DIGITS = (
-    rf"(?<![^\W_])(?:\d{{1,3}}(?:[{_SPACES}]\d{{3}})+(?!\d)(?:[.,]\d+)?|\d{{1,3}}(?:['’]\d{{3}})+|\d+(?:[.,]\d+)*)"
+    rf"(?<![^\W_])(?:\d{{1,3}}(?:[{_SPACES}]\d{{3}})+(?!\d)(?:[.,]\d+)?|\d{{1,3}}(?:['’]\d{{3}})+"
+    # Section 12A has a name; 12 is the name of another.
+    r"|\d++(?:(?:[.,]\d++)++|(?![A-Z](?!\w))))"
 )
 _TOKEN = re.compile(rf"(?P<digits>{_DIGITS})|(?P<word>[^\W\d_]+)")
 _THOUSANDS = re.compile(r"\d{1,3}([.,])\d{3}(?:\1\d{3})*")
@@ -35,6 +37,11 @@ class Quantity:
 
     text: str
     values: frozenset[float]
+
+    @property
+    def likeliest(self) -> float:
+        """The value whose thousands are set apart, if any."""
+        return max(self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +90,8 @@ def quantities(text: str, language: str) -> list[Quantity]:
     """Return the numbers of a text, in digits and in words.
 
     Words are read in the languages of data/quantities.toml. Percentages, the parts of a date and the number of an
-    article are numbers like any other. One and zero are left out: in words they are articles and pronouns. An outline
-    number (6.3.1) is read as its digits.
+    article are numbers like any other. One and zero count in digits alone: in words they are articles and pronouns. An
+    outline number (6.3.1) is read as its digits.
     """
     found: list[Quantity] = []
     numerals = _numerals(language)
@@ -93,7 +100,7 @@ def quantities(text: str, language: str) -> list[Quantity]:
         found += (Quantity(match.group(), frozenset({value})) for match in pattern.finditer(text))
         text = pattern.sub("|", text)
     found += (_quantity(text, group) for group in _groups(text, numerals))
-    return [quantity for quantity in found if not quantity.values <= {0.0, 1.0}]
+    return [quantity for quantity in found if quantity.text[0].isdigit() or not quantity.values <= {0.0, 1.0}]
 
 
 def calendar_dates(text: str, language: str) -> list[CalendarDate]:

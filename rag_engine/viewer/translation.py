@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from rag_engine.errors import BackendError
 from rag_engine.prompts import TRANSLATION_RULES, TRANSLATION_SCHEMA, translation_message
 from rag_engine.protocols import Generator
-from rag_engine.text.quantities import calendar_dates, quantities
+from rag_engine.text.claims import missing_dates, missing_numbers, number_readings
+from rag_engine.text.quantities import calendar_dates
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,5 @@ def unmatched(text: str, language: str, other: str, other_language: str) -> tupl
     >>> unmatched("40 houses in 3 towns", "en", "3 Orte", "de")
     ('40',)
     """
-    values = {value for quantity in quantities(other, other_language) for value in quantity.values}
-    dates = calendar_dates(other, other_language)
-    numbers = [quantity.text for quantity in quantities(text, language) if values.isdisjoint(quantity.values)]
-    days = [date.text for date in calendar_dates(text, language) if not any(date.agrees(known) for known in dates)]
-    return tuple(dict.fromkeys((*numbers, *days)))
+    numbers = missing_numbers(text, language, number_readings(other, other_language))
+    return tuple(dict.fromkeys((*numbers, *missing_dates(text, language, calendar_dates(other, other_language)))))

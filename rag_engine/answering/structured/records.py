@@ -16,6 +16,7 @@ from rag_engine.answering.citations import PageOf, citation_at
 from rag_engine.answering.structured import statements
 from rag_engine.answering.structured.answer_schema import CITATION, NO, NOTE, YES, AnswerSchema, SchemaAttribute
 from rag_engine.messages import NO_MESSAGE, Message
+from rag_engine.text.claims import stated_values
 from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.types.answer import NOT_STATED, Attribute, AttributeContent, Citation, CitedRecord
 from rag_engine.types.document import DocumentRecord
@@ -367,12 +368,12 @@ def _unsupported_value(
     """Return the part of a text or number that a passage lacks, or ""."""
     if isinstance(value, str):
         return statements.unsupported(value, passage, language, share=share)
-    missing = statements.unknown_numbers(str(value).lstrip("-"), passage)
+    missing = statements.unknown_numbers(str(value).lstrip("-"), passage, language)
     return Message("it has no number {number}", number=missing) if missing else NO_MESSAGE
 
 
 def _stated_values(attribute: SchemaAttribute, passage: str) -> frozenset[bool]:
-    return statements.stated_values(attribute.name, passage) | statements.stated_values(attribute.title, passage)
+    return stated_values(attribute.name, passage) | stated_values(attribute.title, passage)
 
 
 def _text(value: AttributeContent) -> str:

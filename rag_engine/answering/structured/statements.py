@@ -11,7 +11,9 @@ from rag_engine.answering.quotations.quotable import leans, units_of
 from rag_engine.chunking.section.rules import rules_of
 from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.text.analyzer import analyse
+from rag_engine.text.claims import denies, names_in, number_values
 from rag_engine.text.folding import fold, fold_case
+from rag_engine.text.quantities import quantities
 from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.types.passage import Source
 
@@ -24,28 +26,10 @@ _HEADING_END = re.compile(r"[^.;:!?,…]$")
 # The share of a value's words that a passage has: a verb in another form, or one word of the model's own, is let pass.
 WORDS_FOUND = 0.75
 
-_WORD = re.compile(r"[^\W\d_][\w’'-]*")
+_WORD = re.compile(r"\w[\w’'-]*")
 _PLAIN_WORD = re.compile(r"\w+")
-# A section is numbered 12A: another one than 12.
-_NUMBER = re.compile(r"(?<!\d)\d{1,3}(?:[.,’' \u00a0\u202f]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?(?:[A-Z](?!\w))?")
-_THOUSANDS = re.compile(r"[.,’' \u00a0\u202f](?=\d{3}(?!\d))")
-# After these a capital begins a sentence, not a name.
-_SENTENCE_OPENING = re.compile(r"[.!?:;\n•–—]\W*$")
 # Letters by which a name in a passage may be longer: a genitive, a plural.
 _ENDING = 2
-# If every noun has a capital, only two or more capitals in a word mark a name.
-_NOUNS_LARGE = ("de", "lb")
-_NEGATIONS = (
-    "not", "cannot", "no", "non", "nor", "never", "neither", "without", "nicht", "kein", "keine", "keinen", "keiner",
-    "keinem", "ohne", "pas", "sans", "ni", "senza", "né", "sin", "não", "sem", "nem", "değil", "olmayan",
-)  # fmt: skip
-_NEGATED = re.compile(
-    rf"(?:(?<!\w)(?:{'|'.join(_NEGATIONS)})[\s-]+(?:(?:be|been|being|a|an|the|is|are|deemed|considered)\s+){{0,3}}"
-    r"(?:\w+\s+(?:or|nor|ni|né|oder|noch|o|ou)\s+)?|(?<!\w)non)$"
-)
-_TURKISH_NEGATION = re.compile(r"\W+(?:değil|olmayan)")
-# "Bailable: No": a cell under the name of its column, or an answer of a form.
-_ANSWERED_NO = re.compile(r"\s*[:=]\s*(?:no|not|nein|non|não|hayır|değil)(?!\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +119,12 @@ def unsupported(value: str, passage: str, language: str, *, share: float = WORDS
     >>> unsupported("40 houses", "12 houses were flooded", "en")
     'it has no number 40'
     """
-    if missing := unknown_numbers(value, passage):
+    if missing := unknown_numbers(value, passage, language):
         return Message("it has no number {number}", number=missing)
     if missing := unknown_names(value, passage, language):
         return Message("it does not name {name}", name=missing)
     wanted = _terms(value, language) or _plain_words(value)
-    if _plain_words(value).intersection(_NEGATIONS) and not _denies(passage, wanted, language):
+    if denies(value, language) and not _denies(passage, wanted, language):
         return Message("it does not deny that")
     held = _plain_words(passage)
     if len(wanted) == 1:
@@ -152,35 +136,21 @@ def unsupported(value: str, passage: str, language: str, *, share: float = WORDS
     return NO_MESSAGE if has_all else Message("its words are others")
 
 
-def unknown_numbers(value: str, passage: str) -> str:
-    """Return the first number of a value that the passage lacks, or ""."""
-    held = set(_numbers(passage))
-    return next((number for number in _numbers(value) if number not in held), "")
+def unknown_numbers(value: str, passage: str, language: str = "") -> str:
+    """Return the first number of a value that the passage lacks, or ""; without a language, of those in digits."""
+    held = number_values(passage, language)
+    return next((number.text for number in quantities(value, language) if number.likeliest not in held), "")
 
 
 def unknown_names(value: str, passage: str, language: str) -> str:
-    """Return the first name of a value that the passage lacks, or "".
-
-    A name is a word with a capital that does not begin a sentence, or has two of them.
-    """
+    """Return the first name of a value that the passage lacks, or ""."""
     held = {fold(match[0].strip("’'-")) for match in _WORD.finditer(passage)}
     held |= {part for word in held for part in re.split(r"[’'-]", word) if part}
-    for name in _names(value, language):
+    for name in names_in(value, language):
         folded = fold(name)
         if not any(one.startswith(folded) and len(one) - len(folded) <= _ENDING for one in held):
             return name
     return ""
-
-
-def stated_values(attribute: str, passage: str) -> frozenset[bool]:
-    """Return the truth values that a passage states of an attribute: one, both or none.
-
-    For "bailable", the words "non-bailable", "not bailable" and "bailable: no" are denials.
-    """
-    term = r"[\s-]+".join(re.escape(part) for part in re.split(r"[\W_]+", fold_case(attribute)) if part)
-    text = fold_case(passage)
-    found = re.finditer(rf"(?<!\w)(?:non)?(?P<term>{term})(?!\w)", text) if term else ()
-    return frozenset(not _denied(text, match) for match in found)
 
 
 def _is_word_of(word: str, held: set[str]) -> bool:
@@ -196,7 +166,7 @@ def _denies(passage: str, wanted: set[str], language: str) -> bool:
     return any(
         2 * len(wanted & _terms(sentence, language)) >= len(wanted)
         for sentence in sentences
-        if _plain_words(sentence).intersection(_NEGATIONS)
+        if denies(sentence, language)
     )
 
 
@@ -208,25 +178,3 @@ def _plain_words(text: str) -> set[str]:
 def _terms(text: str, language: str) -> set[str]:
     """Return the stems of a text without its function words and numbers."""
     return {term for term in analyse(text, language) if not any(letter.isdigit() for letter in term)}
-
-
-def _denied(text: str, match: re.Match[str]) -> bool:
-    """Return whether the matched words are denied in their place."""
-    start = match.start("term")
-    before, after = text[max(0, start - 60) : start], text[match.end() : match.end() + 20]
-    return any((_NEGATED.search(before), _TURKISH_NEGATION.match(after), _ANSWERED_NO.match(after)))
-
-
-def _numbers(text: str) -> Iterator[str]:
-    """Yield the numbers of a text in one form: 1.000, 1,000 and 1 000 are 1000."""
-    for match in _NUMBER.finditer(text):
-        yield _THOUSANDS.sub("", match[0]).replace(",", ".")
-
-
-def _names(value: str, language: str) -> Iterator[str]:
-    for match in _WORD.finditer(value):
-        word = match[0].strip("’'-")
-        capitals = sum(letter.isupper() for letter in word)
-        opens = not value[: match.start()].strip() or _SENTENCE_OPENING.search(value, 0, match.start())
-        if capitals > 1 or (capitals and word[0].isupper() and not opens and language not in _NOUNS_LARGE):
-            yield word

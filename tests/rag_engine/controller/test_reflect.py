@@ -58,6 +58,11 @@ def test_a_part_is_open_until_a_statement_fits_well_enough() -> None:
         ("Volunteers may enter the flooded zone.", "Volunteers may not enter the flooded zone.", "en"),
         ("Die Warnung gilt für alle Gemeinden.", "Die Warnung gilt nicht für alle Gemeinden.", "de"),
         ("La sirène est testée chaque mois.", "La sirène n’est pas testée chaque mois.", "fr"),
+        ("La sirena viene provata ogni mese.", "La sirena non viene mai provata ogni mese.", "it"),
+        ("Ziyaretçiler alana girebilir.", "Ziyaretçiler alana giremez.", "tr"),
+        ("Visitors may enter without a permit.", "Visitors may not enter without a permit.", "en"),
+        ("Shelters hold forty people each night.", "Shelters hold sixty people each night.", "en"),
+        ("COVID-19 shelters hold 40 people each night.", "COVID-19 shelters hold 60 people each night.", "en"),
     ],
 )
 def test_documents_disagree_in_a_number_or_a_negation_on_the_same_matter(one: str, other: str, language: str) -> None:
@@ -71,6 +76,7 @@ def test_documents_disagree_in_a_number_or_a_negation_on_the_same_matter(one: st
     [
         ("Shelters hold at most 40 people each night.", "Sirens are tested 12 times a year by the council."),
         ("Shelters hold at most 40 people each night.", "At most 40 people each night stay in shelters."),
+        ("Shelters hold 1,000 people each night.", "Shelters hold a thousand people each night."),
     ],
 )
 def test_other_matters_and_the_same_statement_are_no_contradiction(one: str, other: str) -> None:

@@ -92,6 +92,7 @@ def test_a_section_that_its_act_does_not_have_is_said_not_to_exist(
     assert answer.text.startswith(sentence)
     assert not answer.citations
     [absent] = answer.evidence.absent
+    assert isinstance(absent, AbsentSection)
     assert (absent.act, absent.first, absent.last) == ("Geneva Agreement", "1", "5")
 
 

@@ -58,7 +58,14 @@ def test_any_text_is_read_without_an_error(text: str, language: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "language"),
-    [("N2O and CO2", "en"), ("one of a kind", "en"), ("un solo caso", "it"), ("per cento", "it"), ("eine Stadt", "de")],
+    [
+        ("N2O and CO2", "en"),
+        ("section 12A", "en"),
+        ("one of a kind", "en"),
+        ("un solo caso", "it"),
+        ("per cento", "it"),
+        ("eine Stadt", "de"),
+    ],
 )
 def test_what_states_no_number_gives_none(text: str, language: str) -> None:
     assert values(text, language) == []

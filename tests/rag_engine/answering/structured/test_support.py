@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.answering.structured.statements import stated_values, unknown_names, unknown_numbers, unsupported
+from rag_engine.answering.structured.statements import unknown_names, unknown_numbers, unsupported
+from rag_engine.text.claims import stated_values
 
 PASSAGE = (
     "Under section 12A, residents within 300 metres of the dyke leave their homes when the gauge at Milltown passes "
@@ -60,6 +61,14 @@ def test_numbers_beside_each_other_stay_apart(number: str, passage: str) -> None
     assert unknown_numbers(number, passage) == ""
 
 
+@pytest.mark.parametrize(
+    ("value", "passage", "language"),
+    [("3 members", "It has three members.", "en"), ("48 ore", "entro quarantotto ore", "it")],
+)
+def test_a_number_is_the_same_in_words(value: str, passage: str, language: str) -> None:
+    assert unknown_numbers(value, passage, language) == ""
+
+
 def test_a_genitive_is_the_same_name_and_a_longer_name_another() -> None:
     assert unknown_names("plan of Milltown", "Milltown's plan", "en") == ""
     assert unknown_names("plan of Mill", "Milltown's plan", "en") == "Mill"
@@ -84,6 +93,7 @@ def test_german_nouns_are_no_names_and_german_acronyms_are() -> None:
         ("Offence: Theft; Bailable: No; Fine: 300", {False}),
         ("Offence: Theft; Bailable: Yes; Fine: 300", {True}),
         ("Unavailable records are kept.", set()),
+        ("This offence isn't bailable.", {False}),
     ],
 )
 def test_a_yes_or_no_is_stated_where_the_passage_has_its_word(passage: str, values: set[bool]) -> None:
@@ -94,3 +104,18 @@ def test_an_attribute_of_several_words_is_found_however_they_are_joined() -> Non
     assert stated_values("legally_binding", "The plan is legally binding.") == {True}
     assert stated_values("legally_binding", "The plan is not legally-binding.") == {False}
     assert stated_values("legally_binding", "The plan is binding.") == set()
+
+
+@pytest.mark.parametrize(
+    ("attribute", "passage"),
+    [
+        ("verbindlich", "Der Plan ist nicht verbindlich."),
+        ("obligatoire", "Le plan n’est pas obligatoire."),
+        ("obbligatorio", "Il piano non è obbligatorio."),
+        ("obligatorio", "El plan no es obligatorio."),
+        ("obrigatório", "O plano não é obrigatório."),
+        ("zorunlu", "Plan zorunlu değildir."),
+    ],
+)
+def test_a_denial_is_seen_in_every_language(attribute: str, passage: str) -> None:
+    assert stated_values(attribute, passage) == {False}

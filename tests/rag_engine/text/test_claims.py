@@ -1,10 +1,15 @@
 import pytest
 
-from rag_engine.answering.support import (
+from rag_engine.text.claims import (
     clauses,
     denies,
     denies_throughout,
     limits,
+    names_in,
+    negations,
+    number_readings,
+    number_values,
+    own_numbers,
     states_nothing,
     universals,
 )
@@ -40,6 +45,44 @@ def test_a_negation_is_seen_in_every_language(text: str, language: str) -> None:
 )
 def test_a_negation_that_denies_nothing_is_passed_over(text: str, language: str) -> None:
     assert not denies(text, language)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "count"),
+    [
+        ("Visitors may not enter without a permit.", "en", 2),
+        ("It is neither open nor free.", "en", 1),
+        ("Les visiteurs ne peuvent jamais entrer.", "fr", 1),
+        ("I visitatori non possono mai entrare senza permesso.", "it", 2),
+        ("No pueden entrar nunca.", "es", 1),
+        ("Hunde sind nicht verboten.", "de", 2),
+        ("Não é proibido entrar.", "pt", 2),
+        ("Hiçbir ziyaretçi giremez.", "tr", 1),
+    ],
+)
+def test_words_that_deny_together_are_one_negation(text: str, language: str, count: int) -> None:
+    assert negations(text, language) == count
+
+
+def test_a_number_has_its_likeliest_value_and_others() -> None:
+    assert number_values("1.107 Euro", "de") == {1107}
+    assert number_readings("1.107 Euro", "de") == {1107, 1.107}
+
+
+def test_the_digits_of_a_name_are_no_number_of_its_own() -> None:
+    assert own_numbers("Under Regulation 2021/1119 and 1/CP.21, COVID-19 cases rose by 40.", "en") == {40}
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "names"),
+    [
+        ("The 14th report of the WHO on Dublin names section 12A, 40m high.", "en", ["WHO", "Dublin", "12A"]),
+        ("Die Daten des DWD und der GmbH", "de", ["DWD", "GmbH"]),
+        ("La valle dell'Aterno", "it", ["Aterno"]),
+    ],
+)
+def test_names_are_told_from_first_words_and_numbers(text: str, language: str, names: list[str]) -> None:
+    assert names_in(text, language) == names
 
 
 def test_a_clause_is_denied_for_itself() -> None:
