@@ -14,9 +14,10 @@ import argparse
 import csv
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 import numpy as np
 from scipy.optimize import minimize
@@ -26,7 +27,8 @@ from benchmarks.answers.quotations import across_languages, answers
 from benchmarks.answers.shown_shares import CHANCES
 from benchmarks.report import machine, write_table
 from ingestion.add_files import add_paths
-from rag_engine.answering.quotations.extractive import signals_of_units
+from rag_engine.answering.quotations import extractive
+from rag_engine.answering.quotations.extractive import Quoting, choose
 from rag_engine.answering.quotations.quotation_chance import QuotationSignals
 from rag_engine.config import DATA, read_config
 from rag_engine.engine import Engine, open_engine
@@ -66,12 +68,20 @@ def questions() -> Iterator[tuple[str, str, GoldQuestion | None]]:
 
 
 def ask(engine: Engine, question: str, half: str, gold: GoldQuestion | None) -> Asked:
-    """Return what may be quoted for a question."""
-    reader = engine.models.reader()
-    assert reader is not None, "the settings name a reader"
-    units = signals_of_units(engine.search(question), reader)
-    right = tuple(gold is not None and answers(text, gold) for text, _ in units)
-    return Asked(half, gold is not None, tuple(signals for _, signals in units), right)
+    """Return what may be quoted for a question, and the signals of each quotation."""
+    evidence = engine.search(question)
+    signals: list[QuotationSignals] = []
+
+    def number(given: QuotationSignals) -> float:
+        signals.append(given)
+        return 1 / len(signals)
+
+    with patch.object(extractive, "quotation_chance", number):
+        every = replace(Quoting(), most=sum(Quoting().read))
+        found = choose(question, evidence.plan.language, evidence.sources, every, reader=engine.models.reader())
+    read = [one for one in found if one.chance]
+    right = tuple(gold is not None and answers(one.text, gold) for one in read)
+    return Asked(half, gold is not None, tuple(signals[round(1 / (one.chance or 1)) - 1] for one in read), right)
 
 
 def fit(asked: Sequence[Asked]) -> dict[str, float]:

@@ -164,19 +164,6 @@ def choose(
     return _choose([*judged, *rest], quoting.most, listing=listing)
 
 
-def signals_of_units(evidence: Evidence, reader: PassageReader) -> list[tuple[str, QuotationSignals]]:
-    """Return each unit that a reader reads for a question, as it would be quoted, with its signals."""
-    question, language = evidence.plan.question, evidence.plan.language
-    candidates = _candidates(evidence.sources)
-    candidates = _without_notes(question, language, candidates, wordings_then(evidence.sources, evidence.as_of, ()))
-    if not candidates:
-        return []
-    listing = asks_for_several(question, language)
-    reading = _worth_reading(*_scores(question, language, candidates, Quoting()), Quoting())
-    found = _read(question, [candidates[place] for place in reading], reader, listing=listing)
-    return [(_quotation(unit, None, listing=listing).text, signals) for unit, signals in found]
-
-
 def _worth_reading(scores: NDArray[np.float64], shares: NDArray[np.float64], quoting: Quoting) -> list[int]:
     """Return the places of the units to read."""
     likely, saying = (np.argsort(-values, kind="stable").tolist() for values in (scores, shares))
