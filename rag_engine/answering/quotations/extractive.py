@@ -210,15 +210,22 @@ def _read(
             lists=listing and opens_list(one.unit, one.units),
             relevance=max((hit.reading.relevance for hit in one.source.hits if hit.reading), default=None),
         )
-        placed = _placed(one, text[span.start : span.end], span.score) if span else None
+        placed = _placed(one, text, span) if span else None
         found.append((replace(one, found=placed or one.found), signals))
     return found
 
 
-def _placed(one: _Quotable, said: str, score: float) -> AnswerSpan | None:
-    """Return where a unit says the words of an answer, None if it parts them otherwise than on one line."""
-    start = one.source.text.find(said, one.unit.start, one.unit.end)
-    return AnswerSpan(start, start + len(said), score) if start >= 0 else None
+def _placed(one: _Quotable, text: str, span: AnswerSpan) -> AnswerSpan | None:
+    """Return where a unit says an answer in its `text`, None if it parts the words otherwise than on one line."""
+    said = text[span.start : span.end]
+    opening = len(one_line(one.unit.opening))
+    start = one.unit.start
+    # As often as the text says it before.
+    for _ in range(text.count(said, opening, span.start) + 1):
+        start = one.source.text.find(said, start, one.unit.end) + 1
+        if not start:
+            return None
+    return AnswerSpan(start - 1, start - 1 + len(said), span.score)
 
 
 def _without_notes(question: str, language: str, candidates: list[_Quotable], then: WordingsThen) -> list[_Quotable]:
@@ -343,6 +350,9 @@ def _choose(ordered: Sequence[tuple[_Quotable, float | None]], most: int, *, lis
             chosen.append(quotation)
         if len(chosen) == most:
             break
+    # Beside a row that answers, others of tables say nothing.
+    if chosen and chosen[0].rows and chosen[0].fit == "answers":
+        return [one for one in chosen if one.fit != "weak" or not one.rows]
     return chosen
 
 

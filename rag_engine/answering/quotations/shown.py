@@ -31,26 +31,29 @@ def passage_markdown(text: str, span: Span, answer: Span | None, lead: Span | No
 def table_markdown(text: str, rows: Sequence[Span], answer: Span | None, asked: frozenset[str] = frozenset()) -> str:
     """Return rows of a table under the names of their columns, the cell that answers in bold.
 
-    A row says "name: value; name: value", with the names of the line above its table. Of one row whose answer is not in
-    one cell, that of the column is bold whose name says most of the words that are `asked` for.
+    A row says "name: value; name: value", with the names of the line above its table. Of one row the cells are bold
+    whose columns' names say most of the words that are `asked` for, else the answer.
     """
     names = _names_above(text, rows[0][0])
-    parted = [list(_parts(" ".join(_lines(text, row, answer)), names)) for row in rows]
+    plain = [list(_parts(" ".join(_lines(text, row, None)), names)) for row in rows]
+    marked = _asked_columns([name for name, _ in plain[0]], asked) if len(rows) == 1 else frozenset()
+    parted = plain if marked else [list(_parts(" ".join(_lines(text, row, answer)), names)) for row in rows]
     columns = list(dict.fromkeys(name for parts in parted for name, _ in parts))
     head = [[_whole(name.strip()) for name in columns]]
     body = [[_whole(dict(parts).get(name, "")) for name in columns] for parts in parted]
-    if len(body) == 1 and not any(_BOLD in cell for cell in body[0]):
-        at = _asked_column(columns, asked)
-        body[0] = [f"{_BOLD}{cell}{_BOLD}" if place == at and cell else cell for place, cell in enumerate(body[0])]
+    if marked:
+        cells = zip(columns, body[0], strict=True)
+        body[0] = [f"{_BOLD}{cell}{_BOLD}" if name in marked and cell else cell for name, cell in cells]
     lines = [f"| {_CELLS.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in (*head, *body)]
     return "\n".join([lines[0], "|" + " --- |" * len(columns), *lines[1:]])
 
 
-def _asked_column(columns: Sequence[str], asked: frozenset[str]) -> int | None:
-    """Return the place of the one column whose name says most of what is asked for, None if several do."""
-    said = [len(words(name) & asked) for name in columns]
-    best = max(said)
-    return said.index(best) if best and said.count(best) == 1 else None
+def _asked_columns(columns: Sequence[str], asked: frozenset[str]) -> frozenset[str]:
+    """Return the columns whose names say most of what is asked for; none if all say as much."""
+    said = {name: len(words(name) & asked) for name in columns if name.strip()}
+    best = max(said.values(), default=0)
+    found = frozenset(name for name, many in said.items() if many == best)
+    return found if best and len(found) < len(said) else frozenset()
 
 
 def _whole(cell: str) -> str:

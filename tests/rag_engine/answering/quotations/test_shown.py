@@ -58,6 +58,14 @@ def test_the_cell_of_the_column_that_is_asked_for_is_bold(asked: str, bold: str)
     assert "".join(run.text for cell in table.cells[1] for run in cell if run.bold) == bold
 
 
+def test_what_a_reader_finds_is_bold_if_no_column_is_asked_for() -> None:
+    text = "Name | Length | Built\n\nName: North; Length: 3; Built: 1993"
+    row = span_of(text, "Name: North; Length: 3; Built: 1993")
+    for said, bold in (("1993", ["1993"]), ("3; Built: 1993", [])):
+        [table] = answer_lines(table_markdown(text, [row], span_of(text, said)))
+        assert [run.text for cell in table.cells[1] for run in cell if run.bold] == bold
+
+
 def test_rows_share_one_head_and_an_empty_cell_is_empty() -> None:
     text = "Name | Length | Built\n\nName: North; Length: 3; Built: 1990\n\nName: South; Built: 2001"
     rows = [span_of(text, said) for said in text.split("\n\n")[1:]]
