@@ -15,7 +15,7 @@ from rag_engine.answering.quotations.quotation_chance import share_of_fit
 from rag_engine.types.answer import Citation, Fit, ShownQuotation
 
 _FITS: Mapping[Fit, tuple[str, str, str]] = {
-    "answers": ("green", ":material/check_circle:", to_translate("Answers")),
+    "answers": ("green", ":material/check_circle:", to_translate("Answers the question")),
     "related": ("yellow", ":material/link:", to_translate("Related")),
     "weak": ("gray", ":material/signal_cellular_alt_1_bar:", to_translate("Weak")),
 }
