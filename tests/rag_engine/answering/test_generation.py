@@ -246,7 +246,7 @@ def test_below_the_error_of_a_model_there_are_the_quotations_of_an_answer_withou
     _, failed = ask(evidence, ModelByHand((), BackendError("Ollama does not answer.")))
     _, quoted = ask(evidence, None)
     heading, lines = failed.quotations.split("\n", 1)
-    assert heading == "Most relevant passages (the language model did not answer):"
+    assert heading == "Found in your documents (the language model did not answer):"
     assert lines == quoted.text.split("\n", 1)[1]
     assert failed.citations == quoted.citations != ()
 
