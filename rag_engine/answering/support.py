@@ -28,19 +28,8 @@ from rag_engine.geography import GLOBAL, find_places, load_gazetteer
 from rag_engine.messages import Message
 from rag_engine.prompts import SUPPORT_RULES, SUPPORT_SCHEMA, support_message
 from rag_engine.protocols import Embedder, Generator
+from rag_engine.text import claims
 from rag_engine.text.analyzer import analyse
-from rag_engine.text.claims import (
-    clauses,
-    denies,
-    denies_throughout,
-    limits,
-    missing_dates,
-    missing_numbers,
-    names_in,
-    number_readings,
-    states_nothing,
-    universals,
-)
 from rag_engine.text.folding import fold
 from rag_engine.text.quantities import CalendarDate, calendar_dates
 from rag_engine.text.sentences import Span
@@ -312,7 +301,7 @@ def hold_against(
     cited = {
         sentence: [n for n in sentence.numbers if n in given] or list(given)
         for sentence in sentences
-        if not states_nothing(sentence.text, language)
+        if not claims.states_nothing(sentence.text, language)
     }
     if not cited or not given:
         return [HeldSentence(sentence, None) for sentence in sentences]
@@ -438,7 +427,7 @@ def facts_of(text: str, language: str) -> StatedFacts:
     """Return the numbers, dates, places and words of a text in a language (ISO 639-1)."""
     scope = find_places(text, load_gazetteer(), language, running=True)
     return StatedFacts(
-        number_readings(_ENUMERATOR.sub("", text), language),
+        claims.number_readings(_ENUMERATOR.sub("", text), language),
         tuple(calendar_dates(text, language)),
         frozenset((*scope.countries, *scope.regions)),
         frozenset(_WORD.findall(fold(text))),
@@ -451,18 +440,18 @@ def evidence_for(sentence: str, language: str, passage: CitedPassage) -> Support
     facts, text = passage.facts, passage.text
     scope = find_places(sentence, load_gazetteer(), language, running=True)
     places = (*scope.countries, *(region for region in scope.regions if region != GLOBAL))
-    names = names_in(sentence, language)
-    claimed, known = universals(sentence, language), universals(text, passage.language)
-    denied, limited = denies(sentence, language), limits(sentence, language)
+    names = claims.names_in(sentence, language)
+    claimed, known = claims.universals(sentence, language), claims.universals(text, passage.language)
+    denied, limited = claims.denies(sentence, language), claims.limits(sentence, language)
     return SupportEvidence(
-        numbers=tuple(missing_numbers(sentence, language, facts.numbers)),
-        dates=tuple(missing_dates(sentence, language, facts.dates)),
+        numbers=tuple(claims.missing_numbers(sentence, language, facts.numbers)),
+        dates=tuple(claims.missing_dates(sentence, language, facts.dates)),
         places=tuple(place for place in places if place not in facts.places),
         names=tuple(name for name in names if not is_known(fold(name), facts.words)),
         named=len(names),
         universals=tuple(word for kind, word in claimed.items() if kind not in known),
-        denied=denied and not limited and not denies(text, passage.language),
-        affirmed=not denied and not limited and denies_throughout(text, passage.language),
+        denied=denied and not limited and not claims.denies(text, passage.language),
+        affirmed=not denied and not limited and claims.denies_throughout(text, passage.language),
         turned=_turned(sentence, language, text) if language == passage.language else 0.0,
         overlap=_overlap(sentence, language, text, passage.language),
         similarity=passage.similarity,
@@ -473,11 +462,11 @@ def evidence_for(sentence: str, language: str, passage: CitedPassage) -> Support
 def _turned(sentence: str, language: str, passage: str) -> float:
     """Return the share of the common words whose clauses are denied in one of the two alone."""
     polarities: dict[str, set[bool]] = {}
-    for clause in clauses(passage, language):
+    for clause in claims.clauses(passage, language):
         for stem in analyse(clause.text, language):
             polarities.setdefault(stem, set()).add(clause.denied)
     common = turned = 0
-    for clause in clauses(sentence, language):
+    for clause in claims.clauses(sentence, language):
         for stem in set(analyse(clause.text, language)) & polarities.keys():
             common += 1
             turned += clause.denied not in polarities[stem]

@@ -40,10 +40,8 @@ _BETWEEN = (
     r"(?:(?:be|been|being|a|an|the|is|are|deemed|considered|e|sono|es|son|sao|etre)\s+){0,3}"
     r"(?:\w+\s+(?:or|nor|ni|ne|oder|noch|o|ou)\s+)?"
 )
-# In Turkish the negation follows.
-_DENIED_AFTER = re.compile(r"\W+(?:degil|olmayan)")
-# "Bailable: No": a cell under the name of its column, or an answer of a form.
-_ANSWERED_NO = re.compile(r"\s*[:=]\s*(?:no|not|nein|non|nao|hayir|degil)(?!\w)")
+# In Turkish the negation follows. "Bailable: No": a cell under the name of its column, or an answer of a form.
+_DENIED_AFTER = re.compile(r"\W+(?:degil|olmayan)|\s*[:=]\s*(?:no|not|nein|non|nao|hayir|degil)(?!\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +52,17 @@ class PolarClause:
     denied: bool
 
 
-def number_values(text: str, language: str) -> frozenset[float]:
-    """Return the likeliest value of each number of a text; without a language, of those in digits."""
-    return frozenset(quantity.likeliest for quantity in quantities(text, language))
+def numbers(text: str, language: str) -> dict[str, float]:
+    """Return the numbers of a text, as it writes them, with their likeliest values: 1.107 with a thousand.
+
+    Without a language, only those in digits are read.
+    """
+    return {quantity.text: max(quantity.values) for quantity in quantities(text, language)}
 
 
-def own_numbers(text: str, language: str) -> frozenset[float]:
+def own_numbers(text: str, language: str) -> set[float]:
     """Return the values of a text's numbers, without those in the name of something (COVID-19, 2021/1119)."""
-    return number_values(_NAMED_BY_DIGITS.sub(" ", text), language)
+    return set(numbers(_NAMED_BY_DIGITS.sub(" ", text), language).values())
 
 
 def number_readings(text: str, language: str) -> frozenset[float]:
@@ -138,7 +139,10 @@ def stated_values(attribute: str, passage: str) -> frozenset[bool]:
     term = r"[\s-]+".join(re.escape(part) for part in re.split(r"[\W_]+", fold(attribute)) if part)
     text = fold(passage)
     found = re.finditer(rf"(?<!\w)(?:non)?(?P<term>{term})(?!\w)", text) if term else ()
-    return frozenset(not _is_denied(text, *match.span("term")) for match in found)
+    return frozenset(
+        not (_denied_before().search(text, max(0, start - 60), start) or _DENIED_AFTER.match(text, end))
+        for start, end in (match.span("term") for match in found)
+    )
 
 
 def states_nothing(sentence: str, language: str) -> bool:
@@ -146,21 +150,13 @@ def states_nothing(sentence: str, language: str) -> bool:
 
     A sentence that says that the sources are silent on something is one of these: no passage can bear it out.
     """
-    if _HEADING.fullmatch(sentence):
-        return True
-    if _pattern("absent", language).search(fold(sentence)):
+    if _HEADING.fullmatch(sentence) or _pattern("absent", language).search(fold(sentence)):
         return True
     introduces = sentence.rstrip(" *_").endswith((":", "：")) and len(sentence.split()) <= _LONGEST_INTRODUCTION
     if _DIGIT.search(sentence):
         return False
     about = analyse(read_table("support_words").get(language, {}).get("about", ""), language)
     return introduces or set(about).issuperset(analyse(sentence, language))
-
-
-def _is_denied(text: str, start: int, end: int) -> bool:
-    """Return whether the words at [start, end) of a folded text are denied in their place."""
-    before, after = text[max(0, start - 60) : start], text[end : end + 20]
-    return any((_denied_before().search(before), _DENIED_AFTER.match(after), _ANSWERED_NO.match(after)))
 
 
 @cache

@@ -38,11 +38,6 @@ class Quantity:
     text: str
     values: frozenset[float]
 
-    @property
-    def likeliest(self) -> float:
-        """The value whose thousands are set apart, if any."""
-        return max(self.values)
-
 
 @dataclass(frozen=True, slots=True)
 class CalendarDate:

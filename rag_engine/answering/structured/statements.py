@@ -11,9 +11,8 @@ from rag_engine.answering.quotations.quotable import leans, units_of
 from rag_engine.chunking.section.rules import rules_of
 from rag_engine.messages import NO_MESSAGE, Message
 from rag_engine.text.analyzer import analyse
-from rag_engine.text.claims import denies, names_in, number_values
+from rag_engine.text.claims import denies, names_in, numbers
 from rag_engine.text.folding import fold, fold_case
-from rag_engine.text.quantities import quantities
 from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.types.passage import Source
 
@@ -138,8 +137,8 @@ def unsupported(value: str, passage: str, language: str, *, share: float = WORDS
 
 def unknown_numbers(value: str, passage: str, language: str = "") -> str:
     """Return the first number of a value that the passage lacks, or ""; without a language, of those in digits."""
-    held = number_values(passage, language)
-    return next((number.text for number in quantities(value, language) if number.likeliest not in held), "")
+    held = numbers(passage, language).values()
+    return next((written for written, number in numbers(value, language).items() if number not in held), "")
 
 
 def unknown_names(value: str, passage: str, language: str) -> str:

@@ -8,7 +8,7 @@ from rag_engine.text.claims import (
     names_in,
     negations,
     number_readings,
-    number_values,
+    numbers,
     own_numbers,
     states_nothing,
     universals,
@@ -65,7 +65,7 @@ def test_words_that_deny_together_are_one_negation(text: str, language: str, cou
 
 
 def test_a_number_has_its_likeliest_value_and_others() -> None:
-    assert number_values("1.107 Euro", "de") == {1107}
+    assert numbers("1.107 Euro", "de") == {"1.107": 1107}
     assert number_readings("1.107 Euro", "de") == {1107, 1.107}
 
 
