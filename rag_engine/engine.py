@@ -20,7 +20,7 @@ from rag_engine.answering.circumstances import (
     shareable,
     shareable_settings,
 )
-from rag_engine.answering.generation import answer
+from rag_engine.answering.generation import AnswerTools, answer
 from rag_engine.answering.structured.answer import structured_answer
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.answering.support import LabelJudge, SupportModels
@@ -275,9 +275,7 @@ class Engine:
         numbers.
         """
         embedder, manifest = self.embedder(), self.collection.manifest()
-        yield from answer(
-            evidence if evidence.read else self._read(evidence),
-            generator,
+        tools = AnswerTools(
             embedder=embedder,
             page_of=self.catalog.page_at,
             config=self.config.generation,
@@ -285,6 +283,7 @@ class Engine:
             support=SupportModels(manifest.calibration, self.language_of, judge=self._judge()) if manifest else None,
             prompted=prompted,
         )
+        yield from answer(evidence if evidence.read else self._read(evidence), generator, tools)
 
     def _judge(self) -> LabelJudge | None:
         """Return the model that labels the sentences of answers, or None if none is set."""

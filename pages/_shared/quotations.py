@@ -24,7 +24,7 @@ _LONG = 1_200
 _BOLD = "**"
 
 # Returns the markdown of the mark of a quotation, by its place among them and the number of its source.
-Mark = Callable[[int, int], str]
+MarkOf = Callable[[int, int], str]
 
 
 def draw_quotations(
@@ -33,7 +33,7 @@ def draw_quotations(
     citations: Sequence[Citation],
     language_of: Callable[[int], str],
     key: str,
-    mark: Mark,
+    mark: MarkOf,
 ) -> None:
     """Draw an answer that consists of quotations; `language_of(n)` is the language of source n."""
 

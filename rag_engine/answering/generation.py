@@ -75,24 +75,28 @@ def pack_prompt(
     )
 
 
-def answer(
-    evidence: Evidence,
-    generator: Generator | None,
-    *,
-    embedder: Embedder,
-    page_of: PageOf,
-    config: GenerationConfig,
-    reader: PassageReader | None = None,
-    support: SupportModels | None = None,
-    prompted: Callable[[Prompt], None] = lambda _: None,
-) -> Iterator[str | Evidence | Answer]:
+@dataclass(frozen=True, slots=True)
+class AnswerTools:
+    """Models and settings that an answer is made with.
+
+    The `reader` judges quotations, the models for `support` label sentences; `prompted` gets the generator's prompt.
+    """
+
+    embedder: Embedder
+    page_of: PageOf
+    config: GenerationConfig
+    reader: PassageReader | None = None
+    support: SupportModels | None = None
+    prompted: Callable[[Prompt], None] = lambda _: None
+
+
+def answer(evidence: Evidence, generator: Generator | None, tools: AnswerTools) -> Iterator[str | Evidence | Answer]:
     """Yield the answer's text in pieces as they come, and at last one Answer with the checked text.
 
     Sources are numbered in the order in which the answer names them. If this differs from the order of their ranks, the
     evidence is yielded again with its new numbers.
 
-    Without a generator the answer consists of quotations, which a `reader` judges. `prompted` gets the prompt before
-    the generator is asked.
+    Without a generator the answer consists of quotations.
 
     A generator that fails does not raise. If it fails before the first word, the Answer has status "error", names the
     remedy and has quotations. Later it keeps its text and warns that it broke off. An answer
@@ -109,30 +113,15 @@ def answer(
         name = generator.name if generator else QUOTED
         yield Answer("insufficient_evidence", sentence, (), evidence, name, (), seconds)
     elif generator is None:
-        yield from _quoted(evidence, absent, page_of, reader, started)
+        yield from _quoted(evidence, absent, started, tools)
     else:
-        models = WritingTools(embedder, page_of, config, reader, support, prompted)
-        yield from _written(evidence, generator, absent, started, models)
+        yield from _written(evidence, generator, absent, started, tools)
 
 
-@dataclass(frozen=True, slots=True)
-class WritingTools:
-    """Models and settings that a written answer is made with."""
-
-    embedder: Embedder
-    page_of: PageOf
-    config: GenerationConfig
-    reader: PassageReader | None
-    support: SupportModels | None
-    prompted: Callable[[Prompt], None]
-
-
-def _quoted(
-    evidence: Evidence, absent: str, page_of: PageOf, reader: PassageReader | None, started: float
-) -> Iterator[str | Answer]:
+def _quoted(evidence: Evidence, absent: str, started: float, tools: AnswerTools) -> Iterator[str | Answer]:
     """Yield the quotations and the Answer that consists of them."""
     try:
-        quoted = quote(evidence, page_of, reader)
+        quoted = quote(evidence, tools.page_of, tools.reader)
     except SextantError as error:
         seconds = {"answer": perf_counter() - started}
         yield Answer("error", error.message, (), evidence, QUOTED, (error.message,), seconds)
@@ -144,7 +133,7 @@ def _quoted(
 
 
 def _written(
-    evidence: Evidence, generator: Generator, absent: str, started: float, tools: WritingTools
+    evidence: Evidence, generator: Generator, absent: str, started: float, tools: AnswerTools
 ) -> Iterator[str | Evidence | Answer]:
     """Yield a language model's words, and the Answer with citations checked and sentences labelled."""
     seconds: dict[str, float] = {}
@@ -207,7 +196,7 @@ def _written(
     yield found
 
 
-def _with_quotations(given: Answer, absent: str, tools: WritingTools, after: Literal["failure", "refusal"]) -> Answer:
+def _with_quotations(given: Answer, absent: str, tools: AnswerTools, after: Literal["failure", "refusal"]) -> Answer:
     """Return a model's failure or refusal with the quotations that answer without a model."""
     try:
         quoted = quote(given.evidence, tools.page_of, tools.reader, after)

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rag_engine.answer_sentences import INSUFFICIENT, names_no_source
-from rag_engine.answering.generation import answer, pack_prompt
+from rag_engine.answering.generation import AnswerTools, answer, pack_prompt
 from rag_engine.answering.support import SupportModels
 from rag_engine.calibration import Calibration
 from rag_engine.config import GenerationConfig
@@ -34,14 +34,8 @@ def parts(embedder: CountingEmbedder) -> Parts:
     def run(
         evidence: Evidence, model: Generator | None, support: SupportModels | None = None
     ) -> Iterator[Evidence | str | Answer]:
-        return answer(
-            evidence,
-            model,
-            embedder=embedder,
-            page_of=lambda document, offset: 3,
-            config=GenerationConfig(),
-            support=support,
-        )
+        tools = AnswerTools(embedder, lambda document, offset: 3, GenerationConfig(), support=support)
+        return answer(evidence, model, tools)
 
     return run
 

@@ -6,7 +6,7 @@ from time import monotonic
 
 import pytest
 
-from rag_engine.answering.generation import answer
+from rag_engine.answering.generation import AnswerTools, answer
 from rag_engine.backends import ollama
 from rag_engine.backends.ollama import OllamaGenerator, find_ollama, runs_here
 from rag_engine.config import GenerationConfig
@@ -279,9 +279,8 @@ def test_an_answer_over_the_wire_comes_out_checked_and_cited(
     evidence = make_evidence(
         "Who inspects?", [make_source(1, "The dykes are inspected by the districts. Dams are not.")]
     )
-    *pieces, last = answer(
-        evidence, open_ollama(config), embedder=embedder, page_of=lambda document, offset: 4, config=config
-    )
+    tools = AnswerTools(embedder, lambda document, offset: 4, config)
+    *pieces, last = answer(evidence, open_ollama(config), tools)
     assert "".join(map(str, pieces)) == "Dykes are inspected [Source 1]."
     assert isinstance(last, Answer)
     assert last.text == "Dykes are inspected [Source 1]."

@@ -8,7 +8,7 @@ from math import log
 import pytest
 
 from rag_engine.answer_sentences import CLOSEST, QUOTATIONS_ONLY
-from rag_engine.answering.generation import answer
+from rag_engine.answering.generation import AnswerTools, answer
 from rag_engine.answering.quotations.extractive import choose
 from rag_engine.config import GenerationConfig
 from rag_engine.protocols import PassageReader
@@ -63,14 +63,8 @@ def quote(embedder: CountingEmbedder) -> Quote:
     ) -> Answer:
         evidence = make_evidence(question, [compared(source, question) for source in sources], language=language)
         evidence = replace(evidence if reader is None else read_passages(evidence, reader), ground=ground)
-        *_, last = answer(
-            evidence,
-            None,
-            embedder=embedder,
-            page_of=lambda document, offset: 1,
-            config=GenerationConfig(),
-            reader=reader,
-        )
+        tools = AnswerTools(embedder, lambda document, offset: 1, GenerationConfig(), reader)
+        *_, last = answer(evidence, None, tools)
         assert isinstance(last, Answer)
         assert last.generator == QUOTED
         return last
