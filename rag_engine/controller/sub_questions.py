@@ -355,7 +355,6 @@ class PartWords:
     opposed: re.Pattern[str]
     undivided: re.Pattern[str]
     auxiliaries: tuple[re.Pattern[str], ...]
-    negations: frozenset[str]
 
 
 @cache
@@ -381,7 +380,6 @@ def part_words(language: str) -> PartWords | None:
         opposed=_compile(rf"\W*?{_any_of(table['opposed'])}\s*(?:(?:{openers})\s*)*"),
         undivided=_compile(rf"(?<!\w){_any_of(table['undivided'])}"),
         auxiliaries=tuple(_compile(_any_of([word])) for word in table.get("auxiliaries", ())),
-        negations=frozenset(table["negations"]),
     )
 
 
