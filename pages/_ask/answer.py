@@ -175,8 +175,9 @@ def _anchor(turn: int, n: int) -> str:
 def _draw_sources(conversation: Conversation, number: int, reply: Reply, *, latest: bool) -> None:
     key = turn_key(conversation, number)
     cited = list(dict.fromkeys(citation.n for citation in reply.citations))
-    # Of quotations the first is the answer.
-    cited = cited[:1] if reply.quoted else cited
+    if reply.quoted:
+        # The first quotation is the answer, or that of each side.
+        cited = list(dict.fromkeys(one.n for one in reply.quoted if one.side)) or cited[:1]
     first = [source for source in reply.sources if source.n in cited]
     rest = [source for source in reply.sources if source.n not in cited]
     draw_first, draw_rest = (partial(_draw_cited, some, conversation, number, reply) for some in (first, rest))

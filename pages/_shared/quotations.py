@@ -39,6 +39,8 @@ def draw_quotations(
 
     def draw(place: int) -> None:
         with st.container(key=f"quoted-{key}-{place}"):
+            if quoted[place].side:
+                st.markdown(f"**{escape(quoted[place].side)}**")
             with in_language(language_of(quoted[place].n), f"quotation-{key}-{place}"):
                 _draw_words(quoted[place], lambda n: mark(place, n))
             share = share_of_fit(quoted[place].fit)
@@ -54,15 +56,16 @@ def draw_quotations(
             st.markdown(answer_markdown(said.strip(), lambda n: mark(-1, n)))
 
     before, _first, after = text.partition(quoted[0].text)
-    draw_around(before)
-    draw(0)
-    if len(quoted) > 1:
-        title = counted("Also relevant ({n})", "Also relevant ({n})", len(quoted) - 1)
+    draw_around(before.strip().removesuffix(f"{quoted[0].side}:") if quoted[0].side else before)
+    first = max(1, sum(bool(one.side) for one in quoted))
+    for place in range(first):
+        draw(place)
+    if len(quoted) > first:
+        title = counted("Also relevant ({n})", "Also relevant ({n})", len(quoted) - first)
         with st.expander(title, icon=":material/format_quote:"):
-            for place in range(1, len(quoted)):
+            for place in range(first, len(quoted)):
                 draw(place)
-        after = after.partition(quoted[-1].text)[2]
-    draw_around(after)
+    draw_around(after.partition(quoted[-1].text)[2] if len(quoted) > 1 else after)
 
 
 def fit_badge(fit: Fit) -> str:

@@ -1,4 +1,4 @@
-"""Sources bound by the names of a question: those of another act, another place or other years contradict it."""
+"""Sources of a question's act, place and years: those of another act, place or year contradict it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rag_engine.types.passage import Source
 
 
 def bound(evidence: Evidence, named: NamedDocuments) -> Evidence:
-    """Return the evidence without the sources that contradict the question; those of the named documents come first.
+    """Return the evidence without sources that contradict the question, the named documents first.
 
     If all contradict, the evidence stays as it is, for a refusal to show what is nearest. If none of the likeliest
     speaks of the question's country, as where an act of many countries is named, the ground is doubtful.
@@ -42,13 +42,13 @@ def bound(evidence: Evidence, named: NamedDocuments) -> Evidence:
 
 
 def as_likely(first: Evidence, every: Evidence) -> bool:
-    """Return whether what the named documents hold is about as likely to answer as the best of all documents."""
+    """Return whether the named documents are about as likely to answer as the best of all documents."""
     places = likely_sources((*every.sources, *first.sources))
     return first.ground != "none" and any(source is own for source in places for own in first.sources)
 
 
 def _contradicts(source: Source, evidence: Evidence, named: NamedDocuments, gazetteer: Gazetteer) -> bool:
-    """Return whether a source is of another act than the question names and does not mention it, or about elsewhere."""
+    """Return whether a source is about another place, or neither is of a named act nor mentions one."""
     if source.document.key in named.first or any(hit.named for hit in source.hits):
         return False
     if named.acts and not find_acts(said(source), named.mentioned):
@@ -58,7 +58,7 @@ def _contradicts(source: Source, evidence: Evidence, named: NamedDocuments, gaze
 
 
 def _of_years(sources: list[Source], years: Sequence[str]) -> list[Source]:
-    """Return the sources without those that name other years alone, if a likely one names a year of the question."""
+    """Return the sources without those of other years alone, if a likely one names a year that is asked."""
     if not any(year in said(source) for source in likely_sources(sources) for year in years):
         return sources
     return [one for one in sources if any(year in said(one) for year in years) or not years_of(one.text)]

@@ -46,7 +46,7 @@ def missing_attribute(question: str, sources: Sequence[Source]) -> str:
 
 
 def _named_acts(question: str) -> Iterator[tuple[str, tuple[NameWord, NameWord]]]:
-    """Yield the acts that a question names by a name of their own: as written, and its two words."""
+    """Yield the acts that a question names by a proper name and a kind: as written, and these two words."""
     for run in name_words(question):
         for place, word in enumerate(run):
             if not word.kind:

@@ -56,13 +56,15 @@ class Citation:
 class ShownQuotation:
     """A quotation as it is shown: markdown that ends in the mark of source `n`.
 
-    `chance` is the chance that it answers, which gives its `fit`; None if it was not judged.
+    `chance` is the chance that it answers, which gives its `fit`; None if it was not judged. The best quotation of each
+    of several documents, countries, years or parts of a question names its `side`.
     """
 
     text: str
     n: int
     fit: Fit
     chance: float | None = None
+    side: str = ""
 
 
 @dataclass(frozen=True, slots=True)

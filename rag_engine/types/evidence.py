@@ -111,7 +111,7 @@ class ResidualGap:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of several documents, countries or years that a question names beside each other, or a part of it.
+    """A document, country or year that a question names beside others, or a part of the question.
 
     - `name`: as the question names it, a country by its name in the question's language; "" for a part
     - `question`: what is asked of it; `query` leaves its name out, which in its documents tells nothing apart

@@ -20,7 +20,7 @@ _ROMAN = re.compile(r"[ivxlc]+")
 
 @dataclass(frozen=True, slots=True)
 class ItemMark:
-    """The mark of a line: the kinds of numbers that it may be of, whether it may be the first, and whether it must."""
+    """The mark of a line: the kinds that its number may be of, whether it may be the first, and must be."""
 
     kinds: frozenset[str]
     may_open: bool
@@ -29,7 +29,7 @@ class ItemMark:
 
 @dataclass(slots=True)
 class OpenList:
-    """An enumeration while it goes on: the offset and the words of its opening, and the kinds of its marks.
+    """An enumeration while it goes on: offset and words of its opening, and the kinds of its marks.
 
     Before the first item there are no kinds.
     """

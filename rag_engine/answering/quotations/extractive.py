@@ -172,7 +172,7 @@ def _worth_reading(scores: NDArray[np.float64], shares: NDArray[np.float64], quo
 
 
 def _whole_sections(question: str, candidates: Sequence[_Quotable]) -> list[Quotation]:
-    """Return each source from its first unit to its last, or the units of the paragraph that the question names."""
+    """Return each source from its first unit to its last, or the units of the paragraph that is asked."""
     found: list[Quotation] = []
     paragraph = asked_paragraph(question)
     for n, source in {candidate.source.n: candidate.source for candidate in candidates}.items():
@@ -216,7 +216,7 @@ def _read(
 
 
 def _placed(one: _Quotable, text: str, span: AnswerSpan) -> AnswerSpan | None:
-    """Return where a unit says an answer in its `text`, None if it parts the words otherwise than on one line."""
+    """Return where a unit says an answer of its one-line `text`, None if its line breaks part the answer."""
     said = text[span.start : span.end]
     opening = len(one_line(one.unit.opening))
     start = one.unit.start
@@ -389,7 +389,7 @@ def _is_new(quotation: Quotation, chosen: Sequence[Quotation]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class QuotedAnswer:
-    """An answer of quotations: its text, the quotations as they are shown, and their citations in that order.
+    """An answer of quotations: its text, the quotations as shown, and their citations in that order.
 
     `evidence` has its sources ranked as they were, and numbered in the order in which they are quoted.
     """
@@ -413,30 +413,32 @@ def quote(
     def among(question: str, sources: Sequence[Source]) -> list[Quotation]:
         return choose(question, language, sources, as_of=evidence.as_of, reader=reader)
 
-    chosen = by_side(evidence, among) or among(evidence.plan.question, evidence.sources)
+    chosen = by_side(evidence, among) or [(one, "") for one in among(evidence.plan.question, evidence.sources)]
     if not chosen:
         raise BackendError("The sources hold no sentence to quote.", help="Open them, or use a language model.")
-    numbers = in_order((quotation.source.n for quotation in chosen), evidence.sources)
+    numbers = in_order((quotation.source.n for quotation, _ in chosen), evidence.sources)
     sources = renumbered(evidence.sources, numbers)
     by_number = {source.n: source for source in sources}
     asked = frozenset(words(evidence.plan.question))
-    quotations = [
-        replace(quotation, source=by_number[numbers[quotation.source.n]], asked=asked) for quotation in chosen
-    ]
-    shown = [_shown(quotation, language, evidence.as_of) for quotation in quotations]
+    # The best of each side first.
+    chosen.sort(key=lambda one: not one[1])
+    quotations = [replace(one, source=by_number[numbers[one.source.n]], asked=asked) for one, _ in chosen]
+    sides = [side for _, side in chosen]
+    shown = [_shown(one, side, language, evidence.as_of) for one, side in zip(quotations, sides, strict=True)]
     # Without a reader nobody knows which quotation answers.
     sure = evidence.ground == "enough" if reader is None else shown[0].fit == "answers"
-    heading = quotations_heading(language, sure=sure, after=after)
-    others = [also_relevant(language), *(one.text for one in shown[1:])] if len(shown) > 1 else []
+    first = max(1, sum(map(bool, sides)))
+    leading = [f"{one.side}:\n\n{one.text}" if one.side else one.text for one in shown[:first]]
+    others = [also_relevant(language), *(one.text for one in shown[first:])] if shown[first:] else []
     return QuotedAnswer(
-        "\n\n".join([heading, shown[0].text, *others]),
+        "\n\n".join([quotations_heading(language, sure=sure, after=after), *leading, *others]),
         tuple(shown),
         tuple(citation_at(quotation.source, quotation.start, quotation.end, page_of) for quotation in quotations),
         replace(evidence, sources=sources),
     )
 
 
-def _shown(quotation: Quotation, language: str, as_of: str) -> ShownQuotation:
+def _shown(quotation: Quotation, side: str, language: str, as_of: str) -> ShownQuotation:
     """Return a quotation as an answer in a language shows it."""
     written = quotation.source.document.metadata.language
     said = [name_in(written, language)] if written and written != language else []
@@ -450,4 +452,4 @@ def _shown(quotation: Quotation, language: str, as_of: str) -> ShownQuotation:
     mark = f"{told} [Source {quotation.source.n}]"
     shown = quotation.markdown
     text = f"{shown}\n{mark.strip()}" if quotation.rows else f"{in_quotes(shown, language)}{mark}"
-    return ShownQuotation(text, quotation.source.n, quotation.fit, quotation.chance)
+    return ShownQuotation(text, quotation.source.n, quotation.fit, quotation.chance, one_line(side))

@@ -121,7 +121,7 @@ def _leads(unit: Unit, text: str, item: str, mark: ItemMark) -> bool:
 
 
 def _is_item(said: str) -> bool:
-    """Return whether a marked line in an enumeration has words: items are short, and begin in mid-sentence."""
+    """Return whether a marked line of an enumeration has words: items are short, begun in mid-sentence."""
     words = said.split()[1:]
     return (
         any(sign.isalpha() for word in words for sign in word)

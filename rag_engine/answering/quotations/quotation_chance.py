@@ -61,14 +61,14 @@ def quotation_chance(signals: QuotationSignals) -> float:
 
 
 def fit_of(chance: float | None, tier: Tier) -> Fit:
-    """Return how well a quotation answers: by its chance, or by the tier of its passage if there is no reader."""
+    """Return how well a quotation answers: by its chance, or without a reader by its passage's tier."""
     if chance is None:
         return _BY_TIER[tier]
     return "answers" if chance >= _model()["answers"] else "related" if chance >= _model()["related"] else "weak"
 
 
 def share_of_fit(fit: Fit) -> float | None:
-    """Return the share of first quotations of a fit that answered in our tests, None if it was not measured."""
+    """Return the share of first quotations of a fit that answered in our tests, None if not measured."""
     share: float | None = _model().get("measured", {}).get(fit)
     return share
 

@@ -33,18 +33,22 @@ class QuotedPlace(Protocol):
 QuotedT = TypeVar("QuotedT", bound=QuotedPlace)
 
 
-def by_side(evidence: Evidence, choose: Callable[[str, Sequence[Source]], list[QuotedT]]) -> list[QuotedT]:
-    """Return the quotations of a question's sides, the best of each in turn; none of a question without sides.
+def by_side(evidence: Evidence, choose: Callable[[str, Sequence[Source]], list[QuotedT]]) -> list[tuple[QuotedT, str]]:
+    """Return the quotations of a question's sides, the best of each in turn, or none without sides.
 
-    `choose` returns the quotations for a question from sources, the best first.
+    The best of each side has its name or, of a part of a question, the part; the others have "". `choose` returns the
+    quotations for a question from sources, the best first.
     """
     numbers = {source.place: source.n for source in evidence.sources}
-    rankings = []
+    rankings: list[list[tuple[QuotedT, str]]] = []
     for side in evidence.sides:
         own = [replace(one, n=numbers[one.place]) for one in side.sources if one.place in numbers]
         found = choose(side.query, own)
         # What says the year comes before what only stands in a document of several years.
-        rankings.append(sorted(found, key=lambda one: side.year not in one.text))
-    turns = (one for turn in zip_longest(*rankings) for one in turn if one is not None)
-    chosen = {(one.source.n, one.start): one for one in turns}
+        found.sort(key=lambda one: side.year not in one.text)
+        rankings.append([(one, "" if place else side.name or side.question) for place, one in enumerate(found)])
+    turns = [one for turn in zip_longest(*rankings) for one in turn if one is not None]
+    chosen: dict[tuple[int, int], tuple[QuotedT, str]] = {}
+    for one, label in turns:
+        chosen.setdefault((one.source.n, one.start), (one, label))
     return list(chosen.values())[: max(_MOST, len(evidence.sides))]

@@ -136,7 +136,10 @@ def unsupported(value: str, passage: str, language: str, *, share: float = WORDS
 
 
 def unknown_numbers(value: str, passage: str, language: str = "") -> str:
-    """Return the first number of a value that the passage lacks, or ""; without a language, of those in digits."""
+    """Return the first number of a value that the passage lacks, or "".
+
+    Without a language, only numbers in digits are read.
+    """
     held = numbers(passage, language).values()
     return next((written for written, number in numbers(value, language).items() if number not in held), "")
 
