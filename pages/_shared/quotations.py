@@ -56,7 +56,7 @@ def draw_quotations(
             st.markdown(answer_markdown(said.strip(), lambda n: mark(-1, n)))
 
     before, _first, after = text.partition(quoted[0].text)
-    draw_around(before.strip().removesuffix(f"{quoted[0].side}:") if quoted[0].side else before)
+    draw_around(before.strip().removesuffix(f"**{quoted[0].side}**"))
     first = max(1, sum(bool(one.side) for one in quoted))
     for place in range(first):
         draw(place)

@@ -1,4 +1,4 @@
-"""Evidence for a question with several sides: each is searched in its own documents, with its own question."""
+"""Evidence for a question with several sides: each asks its own documents its own question."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from itertools import chain, zip_longest
 from rag_engine.answering.citations import words
 from rag_engine.controller.sub_questions import plan_by_rules
 from rag_engine.geography import Gazetteer, find_places
+from rag_engine.planning.ellipsis import find_ellipsis
 from rag_engine.retrieval.place_fit import said
 from rag_engine.types.evidence import ControllerStep, Evidence, QueryPlan, ResidualGap, Side
 from rag_engine.types.passage import Place, Source
@@ -24,7 +25,7 @@ _GROUNDS = ("enough", "doubtful", "none")
 def gather_sides(
     first: Evidence, sides: Sequence[Side], search: Callable[[Side], Evidence], gazetteer: Gazetteer
 ) -> abc.Generator[ControllerStep, None, Evidence]:
-    """Yield a step for each side, and return the evidence of all: their sources in turn, then the question's own.
+    """Yield a step for each side, and return all evidence: sources of sides in turn, then the question's.
 
     `first` is what the whole question found, and is returned if no part of it is answered by itself. A side whose
     passages may not answer has no sources.
@@ -67,11 +68,16 @@ def gather_sides(
 
 
 def parts_as_sides(plan: QueryPlan, gazetteer: Gazetteer) -> tuple[Side, ...]:
-    """Return the parts of a question by rules, each as a side of all documents; none of a question of one part."""
+    """Return the parts of a question by rules, each as a side of all documents; none for a single part."""
     parts = plan_by_rules(plan, gazetteer)
-    # A short part leans on the question: "and when?"
-    queries = (one.text if len(words(one.text)) >= _TELLING else one.queries[-1] for one in parts)
-    return tuple(Side("", one.text, query) for one, query in zip(parts, queries, strict=True)) if len(parts) > 1 else ()
+    if len(parts) < 2:
+        return ()
+
+    def leans(text: str) -> bool:
+        # "And when?" and "how long do they serve?"
+        return len(words(text)) < _TELLING or find_ellipsis(text, plan.language, gazetteer) is not None
+
+    return tuple(Side("", one.text, one.queries[-1] if leans(one.text) else one.text) for one in parts)
 
 
 def _is_of(source: Source, side: Side, gazetteer: Gazetteer) -> bool:

@@ -154,7 +154,7 @@ def _of_acts(acts: Sequence[Act], documents: Mapping[int, DocumentRecord]) -> fr
 def _by_title(
     question: str, span: Span, acts: Sequence[Act], documents: Mapping[int, DocumentRecord]
 ) -> Iterator[_Mention]:
-    """Yield the longest names within a span of the question that few documents have in their title or file."""
+    """Yield the longest names in a span of the question that few documents have in their title or file."""
     start, text = span[0], question[slice(*span)]
     most = max(_NAMESAKES, int(_SHARE * len(documents)))
     taken: list[_Mention] = []
@@ -177,7 +177,7 @@ def _by_title(
 
 
 def _may_name(run: Sequence[NameWord], window: Sequence[NameWord], before: str) -> bool:
-    """Return whether words of a run may name a document: a proper name, or a kind with what tells it from others.
+    """Return whether words may name a document: a proper name, or a kind with what tells it from others.
 
     "Federal" and "Republic" are words of titles and no names. A part of a compound is no word.
     """
@@ -288,7 +288,7 @@ def _is_joined(gap: str, words: PartWords) -> bool:
 def _constitution(
     mention: _Mention, question: str, acts: Sequence[Act], documents: Mapping[int, DocumentRecord]
 ) -> _Mention:
-    """Return the mention of a country with its constitution alone, where the question is about constitutions.
+    """Return the mention of a country with its constitution alone, if constitutions are asked about.
 
     An example is the first country of "in the German and the Italian constitution".
     """

@@ -428,7 +428,7 @@ def quote(
     # Without a reader nobody knows which quotation answers.
     sure = evidence.ground == "enough" if reader is None else shown[0].fit == "answers"
     first = max(1, sum(map(bool, sides)))
-    leading = [f"{one.side}:\n\n{one.text}" if one.side else one.text for one in shown[:first]]
+    leading = [f"**{one.side}**\n\n{one.text}" if one.side else one.text for one in shown[:first]]
     others = [also_relevant(language), *(one.text for one in shown[first:])] if shown[first:] else []
     return QuotedAnswer(
         "\n\n".join([quotations_heading(language, sure=sure, after=after), *leading, *others]),
