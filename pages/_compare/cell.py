@@ -1,4 +1,4 @@
-"""A cell that is open: the whole answer, its quotes with links to their places, and what a person decides."""
+"""An open cell: the whole answer, its quotes with links to their places, and a person's decision."""
 
 from __future__ import annotations
 

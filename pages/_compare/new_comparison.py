@@ -49,13 +49,6 @@ def draw_beginning(engine: Engine) -> None:
         )
     )
     with st.container(border=True):
-        name = st.text_input(
-            _("Name of the comparison"),
-            key="compare name",
-            max_chars=LONGEST_NAME,
-            placeholder=_("Without one, the first question is its name"),
-            persist_state="session",
-        )
         questions, form = _draw_questions()
         by: ColumnKind = st.segmented_control(
             _("Columns"),
@@ -69,6 +62,13 @@ def draw_beginning(engine: Engine) -> None:
         set_filters = counted("Filters ({n} active)", "Filters ({n} active)", active)
         with st.expander(set_filters if active else _("Filters"), icon=":material/filter_alt:", key="compare filters"):
             wanted = draw_filters("compare", engine.collection.facets())
+        name = st.text_input(
+            _("Name of the comparison"),
+            key="compare name",
+            max_chars=LONGEST_NAME,
+            placeholder=_("Without one, the first question is its name"),
+            persist_state="session",
+        )
         with show_errors():
             found = columns_of(by, wanted, engine.collection.snapshot())
             every = counted("The one that matches the filters", "All {n} that match the filters", len(found))

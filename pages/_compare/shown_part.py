@@ -68,7 +68,7 @@ def _draw_search(comparison: Comparison) -> Sequence[int]:
 
 
 def _draw_page(count: int, size: int, key: str, label: str) -> range:
-    """Draw the choice of a page of so many, if there are several, and return the places on it."""
+    """Draw the choice of a page, if there are several, and return the places on it."""
     pages = max(-(-count // size), 1)
     if pages == 1:
         return range(count)
