@@ -1,4 +1,4 @@
-"""Fits the chance that a quotation answers, and its fits; writes data/chances.toml.
+"""Fits the chance that a quotation answers, and its fits; writes data/quotation_chances.toml.
 
     python -m benchmarks.answers.fit_quotations [--workspace DIR] [--shared DIR] [--write]
 
@@ -15,6 +15,7 @@ import csv
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
@@ -24,7 +25,6 @@ from scipy.optimize import minimize
 
 from benchmarks.answers.fit_chances import half_of
 from benchmarks.answers.quotations import across_languages, answers
-from benchmarks.answers.shown_shares import CHANCES
 from benchmarks.report import machine, write_table
 from ingestion.add_files import add_paths
 from rag_engine.answering.quotations import extractive
@@ -35,6 +35,7 @@ from rag_engine.engine import Engine, open_engine
 from rag_engine.evaluation.gold import GoldQuestion, read_gold
 
 ROOT = Path(__file__).resolve().parents[2]
+TABLE = DATA / "quotation_chances.toml"
 _RIDGE = 1e-2
 # The chances from which a quotation is said to answer, and to be related.
 ANSWERS, RELATED = 0.45, 0.15
@@ -129,12 +130,13 @@ def rows_of(asked: Sequence[Asked], weights: dict[str, float]) -> tuple[list[lis
 
 
 def write_weights(weights: dict[str, float], shares: dict[str, float]) -> None:
-    """Replace the part on quotations in data/chances.toml."""
-    kept = CHANCES.read_text(encoding="utf-8").partition("\n[quotation]")[0].rstrip()
-    lines = ["", "", "[quotation]", f"answers = {ANSWERS}", f"related = {RELATED}", "", "[quotation.weights]"]
+    """Write the weights, the bounds and the measured shares."""
+    lines = ["# The chance that a quotation answers (rag_engine/answering/quotations/quotation_chance.py)."]
+    lines += ['command = "python -m benchmarks.answers.fit_quotations --write"', f"date = {date.today().isoformat()}"]
+    lines += [f"answers = {ANSWERS}", f"related = {RELATED}", "", "[weights]"]
     lines += [f"{name} = {weight}" for name, weight in weights.items()]
-    lines += ["", "[quotation.measured]", *(f"{fit} = {share}" for fit, share in shares.items())]
-    CHANCES.write_text(kept + "\n".join(lines) + "\n", encoding="utf-8")
+    lines += ["", "[measured]", *(f"{fit} = {share}" for fit, share in shares.items()), ""]
+    TABLE.write_text("\n".join(lines), encoding="utf-8")
 
 
 def main() -> None:
@@ -142,7 +144,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workspace", type=Path, help="A workspace that holds the corpus already.")
     parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
-    parser.add_argument("--write", action="store_true", help="Write data/chances.toml.")
+    parser.add_argument("--write", action="store_true", help="Write data/quotation_chances.toml.")
     options = parser.parse_args()
     with TemporaryDirectory() as folder:
         workspace = options.workspace or Path(folder)

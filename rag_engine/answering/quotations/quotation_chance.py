@@ -1,7 +1,7 @@
 """Chance that a quotation answers the question, by what a reader finds in it alone and in its passage.
 
 The weights are fitted by benchmarks/answers/fit_quotations.py on questions to real documents, and stand in
-data/chances.toml with the share of each fit that answers.
+data/quotation_chances.toml with the share of each fit that answers.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def share_of_fit(fit: Fit) -> float | None:
 
 @cache
 def _model() -> dict[str, Any]:
-    return dict(read_table("chances")["quotation"])
+    return dict(read_table("quotation_chances"))
 
 
 def _within(logit: float | None) -> float:
