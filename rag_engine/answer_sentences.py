@@ -66,7 +66,7 @@ def help_line(language: str) -> str:
 
 
 def absent_sections(absent: Sequence[AbsentSection | AbsentWord], language: str) -> str:
-    """Return a sentence for each section or word that its act does not have, in the language or else in English."""
+    """Return a sentence for each section or word that its act lacks, in the language or else in English."""
     sentences = [_absent_word(one) if isinstance(one, AbsentWord) else _absent_section(one, language) for one in absent]
     return " ".join(sentences)
 

@@ -101,7 +101,7 @@ class SparseIndex(Protocol):
         """
 
     def holding(self, wanted: WantedWords, *, allowed: Collection[int] | None = None) -> list[tuple[int, float]]:
-        """Return every child that holds what is wanted and nothing that must not be there, with its BM25, best first.
+        """Return every child that holds what is wanted and nothing excluded, with its BM25, best first.
 
         Only children of the allowed documents are returned, where they are given; none for no words.
         """

@@ -1,4 +1,4 @@
-"""Short questions after another question: how many are asked in full, and how many as they are written.
+"""Short questions after another one: how many are asked in full, and how many as they are written.
 
     python -m benchmarks.answers.two_readings [--workspace DIR] [--shared DIR]
 
@@ -30,7 +30,7 @@ QUESTIONS = DATA / "eval" / "two_readings.tsv"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A question of the table: whether it is a follow-up, asked as one, and whether both readings were searched."""
+    """A question of the table: whether it is a follow-up, is asked as one, and was searched both ways."""
 
     split: str
     follow_up: bool

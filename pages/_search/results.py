@@ -85,8 +85,8 @@ def draw_results(engine: Engine, query: PassageQuery, found: FoundPassages | Non
         )
         st.markdown(
             _(
-                "“-word” or “NOT word” leaves a word out, “OR” finds either of two, “resilien*” finds every ending, "
-                "and brackets keep words together: (flood OR storm) -drought."
+                "“-word” or “NOT word” leaves a word out, “OR” finds either of two, and “resilien*” finds every "
+                "ending. Brackets keep words together: (flood OR storm) -drought."
             )
         )
         return

@@ -93,7 +93,7 @@ class PaperSparseIndex:
         return [(int(self._ranking.keys[row]), float(scores[row])) for row in best]
 
     def holding(self, wanted: WantedWords, *, allowed: Collection[int] | None = None) -> list[tuple[int, float]]:
-        """Return children that hold what is wanted in one of the languages, as keys with their BM25, best first.
+        """Return children that hold what is wanted in a language, as keys with their BM25, best first.
 
         Phrases are bags of words here as well.
         """

@@ -216,7 +216,7 @@ class TantivyIndex:
             return _scored(searcher, self._permitted(searcher, asked, top_k, frozenset(allowed)))
 
     def holding(self, wanted: WantedWords, *, allowed: Collection[int] | None = None) -> list[tuple[int, float]]:
-        """Return every child that holds what is wanted and nothing that must not be there, with its BM25, best first.
+        """Return every child that holds what is wanted and nothing excluded, with its BM25, best first.
 
         In a language of long words, a longer word that begins with a wanted one counts too, for less.
         """

@@ -217,7 +217,7 @@ def end_turn(workspace: Path, begun: Conversation, reply: Reply) -> Conversation
 
 
 def exchanges(conversation: Conversation) -> tuple[Exchange, ...]:
-    """Return the earlier exchanges of a follow-up question: each question with the titles it cited and its best chance.
+    """Return the earlier questions of a follow-up, each with the titles it cited and its best chance.
 
     A question that was rewritten comes in its rewritten form.
     """

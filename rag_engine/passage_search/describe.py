@@ -65,7 +65,7 @@ def describe_scattered(found: FoundPassages, words: Wording = ENGLISH) -> str:
 
 
 def describe_found(found: FoundPassages, words: Wording = ENGLISH) -> str:
-    """Return how many passages and documents the words found, with what was searched if it is more than words."""
+    """Return how many passages and documents the words found, with what was searched if operators were."""
     if not found.query.words:
         return words.counted(
             "{n} document, newest first, each with its first passage.",

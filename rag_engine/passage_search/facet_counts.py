@@ -30,7 +30,10 @@ def excluding_facets(engine: Engine, query: PassageQuery) -> tuple[FilterObstacl
 
 
 def worded_documents(engine: Engine, found: FoundPassages) -> frozenset[int]:
-    """Return the documents that the words of a search find under any filter; one search serves for each facet."""
+    """Return the documents that the words of a search find under any filter.
+
+    One search serves for each facet.
+    """
     query, snapshot = found.query, engine.collection.snapshot()
     if not found.wanted:
         # A filter that allows no document ended the search before its words were read.

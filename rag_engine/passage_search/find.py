@@ -97,7 +97,7 @@ class FoundPassages:
 
     @property
     def matches(self) -> tuple[PassageMatch, ...]:
-        """Every passage by relevance, or document by document if the search is sorted by date, the near ones last."""
+        """Every passage by relevance, or document by document if sorted by date, the near ones last."""
         listed = [match for group in self.groups for match in group.matches]
         return tuple(sorted(listed, key=lambda one: one.rank) if self.query.sort == "relevance" else listed)
 
@@ -116,7 +116,7 @@ class FoundPassages:
 
 
 def find_passages(engine: Engine, query: PassageQuery) -> FoundPassages:
-    """Return every passage that holds the key words of a query, and up to 20 others that are near in meaning.
+    """Return every passage that holds the key words of a query, and up to 20 others near in meaning.
 
     No language model is asked, and no passage is reranked. Struck words are found if the query includes them. Without
     words, the first passage of every allowed document is returned. A filter value that no document has allows none;
@@ -174,7 +174,7 @@ def sought_words(words: str) -> str:
 def _near(
     ranked: Ranked, plan: QueryPlan, view: CollectionView, worded: Worded, wanted: WantedWords, floor: float
 ) -> list[int]:
-    """Return the ranked children that are nearest in meaning to the words, which do not hold them, in their order.
+    """Return the ranked children without the words that are nearest to them in meaning, in their order.
 
     Where the words found passages, chance must not bring the others so near.
     """

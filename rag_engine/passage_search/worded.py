@@ -25,9 +25,10 @@ Bm25Scores = Mapping[int, float]
 
 @dataclass(frozen=True, slots=True)
 class Worded:
-    """Keys of the passages that the words found, best first; `parts` hold some of the words, in a document of all.
+    """Keys of the passages that the words found, best first.
 
-    `scattered` is the number of further documents that have the words, but not in one passage.
+    `parts` are those that hold some of the words, in a document of all. `scattered` is the number of further documents
+    that have the words, but not in one passage.
     """
 
     passages: tuple[int, ...] = ()
@@ -94,7 +95,7 @@ def _documents(
 
 
 def _in_turn(held: Sequence[Bm25Scores], documents: Collection[int], snapshot: Snapshot) -> Iterator[int]:
-    """Yield the passages of documents: for each word the best with it, then the rest; the best document first."""
+    """Yield passages, the best document first: the best passage with each word, then the other ones."""
     by_document: defaultdict[int, list[Bm25Scores]] = defaultdict(list)
     for scores in held:
         grouped: defaultdict[int, dict[int, float]] = defaultdict(dict)

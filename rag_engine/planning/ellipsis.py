@@ -249,7 +249,7 @@ def _words_of_antecedent(rest: str, patterns: FollowUpPatterns, *, asks: bool) -
 
 
 def _too_short(rest: str, patterns: FollowUpPatterns, *, opened: bool) -> bool | None:
-    """Return whether a question's words surely name too little to be complete (True), may (False), or do not (None)."""
+    """Return whether words surely name too little to be complete (True), may (False), or do not (None)."""
     asking = patterns.asking.search(rest)
     without = patterns.measure.sub(" ", patterns.asking.sub(" ", patterns.determiner.sub(" ", rest)))
     words = content_words(without, patterns.language)

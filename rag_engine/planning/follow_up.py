@@ -195,7 +195,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _behind_subject(full: str, question: str, patterns: FollowUpPatterns) -> str:
-    """Return a question behind the subjects of those before it, as in "local flood plan: who pays for it?".
+    """Return a question behind the subjects of those before it: "local flood plan: who pays for it?".
 
     Of those before it the word of asking is left out, with the function words behind it.
     """

@@ -18,7 +18,7 @@ _OF = r"\s(?:(?:of|von|di|de|do|da|del|della)\s(?:the\s)?)?"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StateNames:
-    """The names of states by their folded forms, the country of each state, and the expression that finds them."""
+    """States by their folded names, the country of each, and the expression that finds the names."""
 
     by_form: Mapping[str, str]
     country_of: Mapping[str, str]

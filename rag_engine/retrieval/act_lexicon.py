@@ -55,9 +55,10 @@ class NameWord:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ActLexicon:
-    """Folded words, singly or in sequence, with their meanings; `kinds` are meanings of whole acts, `names` of cities.
+    """Folded words, singly or in sequence, with their meanings.
 
-    `wider` says what else an act of some meaning is called; `known` are names and abbreviations of well-known acts.
+    `kinds` are meanings of whole acts, `names` of cities. `wider` says what else an act of some meaning is called;
+    `known` are names and abbreviations of well-known acts.
     """
 
     phrases: Mapping[tuple[str, ...], frozenset[str]]

@@ -1,4 +1,4 @@
-"""Documents that a question names: by title, act, identifier, issuing body or session, or by their country or state."""
+"""Documents that a question names: by title, act, identifier, issuing body, session, country or state."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _with_titles(view: CollectionView) -> tuple[Act, ...]:
 def _named_in_titles(
     question: str, mentions: Sequence[ActMention], documents: Mapping[int, DocumentRecord]
 ) -> frozenset[int]:
-    """Return the few documents whose titles hold a name of the question: the report on the session in Cancun."""
+    """Return the few documents whose titles hold a name of the question, such as "Cancun" of a session."""
     found: set[int] = set()
     for match in _NAME.finditer(question):
         if any(one.start < match.end() and match.start() < one.end for one in mentions):

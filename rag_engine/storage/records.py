@@ -114,7 +114,7 @@ def bodies(connection: Connection, kind: str, under: str = "") -> dict[str, str]
 
 
 def values_in(connection: Connection, kind: str, under: str, paths: tuple[str, ...]) -> list[tuple[Any, ...]]:
-    """Return the values at JSON paths of the records of a kind whose id begins so, without reading all of them."""
+    """Return values at JSON paths of the records of a kind whose id begins so, without the whole bodies."""
     chosen = sql.and_(records.c.kind == kind, records.c.id.startswith(under, autoescape=True))
     found = sql.select(*(sql.func.json_extract(records.c.body, path) for path in paths)).where(chosen)
     return [tuple(row) for row in connection.execute(found)]

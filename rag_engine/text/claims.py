@@ -85,7 +85,9 @@ def missing_dates(text: str, language: str, dates: Sequence[CalendarDate]) -> li
 
 
 def names_in(text: str, language: str) -> list[str]:
-    """Return the names and abbreviations of a text, each once; where capitals tell nothing, abbreviations alone.
+    """Return the names and abbreviations of a text, each once.
+
+    Where every noun has a capital, only abbreviations are returned.
 
     >>> names_in("Die Daten des DWD", "de")
     ['DWD']
@@ -161,7 +163,7 @@ def states_nothing(sentence: str, language: str) -> bool:
 
 @cache
 def _denied_before() -> re.Pattern[str]:
-    """Return the negations of all languages whose predicate follows them, as a pattern for what ends in one."""
+    """Return a pattern for what ends in a negation, of all languages whose predicate follows it."""
     tables = [words for language, words in read_table("support_words").items() if language not in _PREDICATE_LAST]
     listed = "|".join(word for words in tables for word in (*words["negation"], *words["together"]))
     return re.compile(rf"(?:(?<!\w)(?:{listed})[\s-]+{_BETWEEN}|(?<!\w)non)$")

@@ -34,7 +34,7 @@ def best_quotation(quoted: Sequence[ShownQuotation], answering: Sequence[int] = 
 
 
 def _quotation(text: str) -> tuple[str, int]:
-    """Return the words of a quotation on one line, without its quotation marks, and where its bold words begin."""
+    """Return a quotation on one line, without its quotation marks, and where its bold words begin."""
     said, answering = "", 0
     for run in (run for line in answer_lines(text) for run in (*_cells(line), AnswerRun(" "))):
         if run.n is None:

@@ -113,7 +113,7 @@ class ComparisonStore:
             self.put(comparison)
 
     def restore(self, comparison: Comparison) -> None:
-        """Bring back what a comparison has lost, without parts of documents erased since; its other cells stay."""
+        """Bring back what a comparison has lost, but no parts of documents erased since; other cells stay."""
         with _CELLS.changing(self._workspace):
             # Erased, and perhaps added again.
             gone = self._erased_since(comparison.made) - {

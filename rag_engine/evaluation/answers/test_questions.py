@@ -57,7 +57,9 @@ def answer_id(conversation: str, asked: str) -> str:
 def kept_question(
     conversation: str, turn: Turn, language: str, chosen: Collection[int] | None = None
 ) -> AnswerQuestion:
-    """Return the question of a turn with the passages that answer it; none say that the collection does not.
+    """Return the question of a turn with the passages that answer it.
+
+    No passages say that the collection does not answer it.
 
     `chosen` are the numbers from 0 of the quotations that a person says answer it. Without a person's word they are
     those that are likely to, and none of a refusal. InputError for a question without a reply or such a quotation.

@@ -1,4 +1,4 @@
-"""Numbers from a thousand on, whose digits each language groups in its own way: 10,000, 10.000, 10 000 and 10'000."""
+"""Numbers from a thousand on, grouped as languages group digits: 10,000, 10.000, 10 000 and 10'000."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EITHER = frozenset(("es", "ar", "fa", ""))
 
 @dataclass(frozen=True, slots=True)
 class GroupedNumber:
-    """A number with grouped digits, with its place in a text and the values that it may have in the language."""
+    """A number with grouped digits, its place in a text, and the values it may have in the language."""
 
     start: int
     end: int
@@ -57,7 +57,7 @@ def typed_number(word: str) -> tuple[frozenset[str], tuple[tuple[str, ...], ...]
 
 
 def _has_decimals(number: str) -> bool:
-    """Return whether the last sign of a grouped number stands before decimals, since it is not the first one."""
+    """Return whether the last sign of a grouped number precedes decimals, as it differs from the first."""
     signs = [sign for sign in number if not sign.isdecimal()]
     return len(signs) > 1 and signs[-1] != signs[0]
 

@@ -125,7 +125,7 @@ def holds_words(text: str, language: str, wanted: WantedWords) -> bool:
 
 
 def leaves_out(text: str, language: str, wanted: WantedWords) -> bool:
-    """Return whether a text has something that must not be there, whatever else it has."""
+    """Return whether a text has something that must not be there."""
     reading, parts = _Reading(text, language), wanted.tree.parts
     return not all(holds(part, reading.has) for part in parts if isinstance(part, Without))
 

@@ -236,7 +236,7 @@ def _negations() -> tuple[_Negations, ...]:
 
 
 def _without_emphasis(tokens: Sequence[_SearchToken]) -> list[_SearchToken]:
-    """Return the tokens in which a NOT that names nothing is a word like any other: "What must NOT be shown?"."""
+    """Return the tokens with a NOT that names nothing as a plain word: "What must NOT be shown?"."""
     folded = _folded(tokens)
     plain: list[_SearchToken] = []
     at = 0
@@ -280,7 +280,7 @@ def _negated_rest(tokens: Sequence[_SearchToken]) -> list[_SearchToken]:
 
 
 def _before(tokens: Sequence[_SearchToken], folded: Sequence[str], at: int, table: _Negations) -> list[_SearchToken]:
-    """Return the tokens in which the words before a Turkish negation are left out; none where it begins nothing."""
+    """Return the tokens with the words before a Turkish negation left out, or none if it negates none."""
     opening = next((place for place in range(at - 1, 0, -1) if folded[place] in table.before), None)
     first = at - 1 if opening is None else opening + 1
     if not 0 < first < at or at - first > 3 or (opening is None and folded[at] == "degil"):
@@ -313,7 +313,7 @@ def _left_out(
 
 
 def _names(tokens: Sequence[_SearchToken], folded: Sequence[str], at: int, table: _Negations) -> bool:
-    """Return whether a token may name what is left out: a phrase, or a word that is no verb and no function word."""
+    """Return whether a token may name what is left out: a phrase, or a word but no verb or function word."""
     if tokens[at].kind == "phrase":
         return True
     word = tokens[at].text.strip(",;:.?!…")

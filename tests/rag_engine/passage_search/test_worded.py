@@ -1,4 +1,4 @@
-"""Words are found in a passage or anywhere in a document; what they leave out stays out of the neighbours too."""
+"""Words are found in a passage or anywhere in a document; words left out leave the neighbours too."""
 
 from collections.abc import Iterator
 

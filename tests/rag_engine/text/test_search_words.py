@@ -1,4 +1,4 @@
-"""What is typed into a search is read once: operators, phrases, beginnings of words and negations."""
+"""A typed search is read once: operators, phrases, beginnings of words and negations."""
 
 import pytest
 from hypothesis import given
