@@ -152,21 +152,6 @@ def _stems(text: str, language: str) -> set[str]:
     return {word[:_STEM] for word in content_words(re.sub(r"['’]", " ", text).strip(MARKS), language)}
 
 
-def stand_alone(previous: Sequence[str], question: str, language: str, gazetteer: Gazetteer) -> str | None:
-    """Return the full form of a follow-up question, or None if it is complete.
-
-    `previous` are the questions before it, the latest last, each as it was asked. The follow-up leans on the latest
-    that stands alone. `language` is that of the question (ISO 639-1).
-
-    >>> from rag_engine.geography import load_gazetteer
-    >>> stand_alone(["What is the coastal plan of Italy?"], "And in Spain?", "en", load_gazetteer())
-    'What is the coastal plan of Spain?'
-    """
-    ellipsis = find_ellipsis(question, language, gazetteer)
-    before = next((one for one in reversed(previous) if _can_be_leant_on(one, language, gazetteer)), "")
-    return _completed(before, question, ellipsis, gazetteer) if ellipsis and before else None
-
-
 def _can_be_leant_on(question: str, language: str, gazetteer: Gazetteer) -> bool:
     """Return whether a question has words, and does not surely lean on another itself."""
     ellipsis = find_ellipsis(question, language, gazetteer)

@@ -2,18 +2,20 @@
 
 import csv
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_engine.backends.identify_language import identify_language
-from rag_engine.config import DATA, read_config
+from rag_engine.config import DATA, Config
 from rag_engine.geography import load_gazetteer
 from rag_engine.planning.ellipsis import Leaning, find_ellipsis, load_follow_up_patterns
-from rag_engine.planning.follow_up import Exchange, rewrite, stand_alone
+from rag_engine.planning.follow_up import Exchange, FollowUp, rewrite
 
 GAZETTEER = load_gazetteer()
+CONFIG = Config(workspace=Path("unused"))
 LANGUAGES = ("en", "it", "fr", "de", "es", "pt", "tr")
 with (DATA / "eval" / "follow_ups.tsv").open(encoding="utf-8", newline="") as file:
     TABLE = list(csv.DictReader(file, delimiter="\t"))
@@ -21,8 +23,13 @@ DEV = [row for row in TABLE if row["split"] == "dev"]
 CIVIL_PROTECTION = "Who is responsible for civil protection in Germany?"
 
 
+def asked_after(previous: list[str], question: str, language: str = "en") -> FollowUp | None:
+    return rewrite(question, list(map(Exchange, previous)), language=language, generator=None, config=CONFIG)
+
+
 def rewritten(before: str, question: str, language: str = "en") -> str | None:
-    return stand_alone([before], question, language, GAZETTEER)
+    made = asked_after([before], question, language)
+    return made.question if made else None
 
 
 def made_of(row: dict[str, str]) -> str:
@@ -79,12 +86,13 @@ def test_the_patterns_know_the_seven_languages() -> None:
 
 
 def test_the_first_question_is_never_a_follow_up() -> None:
-    assert stand_alone([], "And in Spain?", "en", GAZETTEER) is None
+    assert asked_after([], "And in Spain?") is None
 
 
 def test_a_question_leans_on_the_latest_that_stands_alone() -> None:
-    previous = ["What is a dyke?", CIVIL_PROTECTION, "And in Spain?"]
-    assert stand_alone(previous, "Italy?", "en", GAZETTEER) == "Who is responsible for civil protection in Italy?"
+    made = asked_after(["What is a dyke?", CIVIL_PROTECTION, "And in Spain?"], "Italy?")
+    assert made is not None
+    assert made.question == "Who is responsible for civil protection in Italy?"
 
 
 @pytest.mark.parametrize(
@@ -210,16 +218,14 @@ def test_what_may_be_complete_as_well_is_not_sure_to_lean(question: str, languag
 
 
 def test_a_follow_up_is_searched_for_behind_the_subject_of_the_question_before() -> None:
-    before = [Exchange("What is a local flood plan?")]
-    made = rewrite("And who pays for it?", before, language="en", generator=None, config=read_config(None))
+    made = asked_after(["What is a local flood plan?"], "And who pays for it?")
     assert made is not None
     assert made.question == "What is a local flood plan? And who pays for it?"
     assert made.searched == "local flood plan: who pays for it?"
 
 
 def test_a_question_that_may_be_complete_can_be_leant_on() -> None:
-    asked = stand_alone(["Are there shelters?"], "Who pays for them?", "en", GAZETTEER)
-    assert asked == "Are there shelters? Who pays for them?"
+    assert rewritten("Are there shelters?", "Who pays for them?") == "Are there shelters? Who pays for them?"
 
 
 @given(st.text(max_size=60), st.text(max_size=200), st.sampled_from(("", *LANGUAGES)))
