@@ -94,13 +94,11 @@ def ask(session: ChatSession, question: str, *, as_written: bool = False) -> Non
 def _print_parts(parts: Generator[object]) -> None:
     for part in watched(parts):
         match part:
+            case FollowUp(asked=True):
+                say(f"Asked as: {part.question}", "dim")
             case FollowUp():
-                say(f"Asked as: {part.question}" if part.asked else _may_mean(part.question), "dim")
+                say(f"Asked as written. It may also mean: {part.question} (/in-full asks that)", "dim")
             case ControllerStep():
                 say(describe_step(part), "dim", console=err)
             case str():
                 out.print(emphasised(part), end="", soft_wrap=True)
-
-
-def _may_mean(in_full: str) -> str:
-    return f"Asked as written. It may also mean: {in_full} (/in-full asks that)"

@@ -66,7 +66,8 @@ def _draw_choice(id: str, cell: ComparisonCell) -> None:
         _draw_button(id, cell, "rejected", _("Reject"), author, note)
         correcting = st.toggle(_("Correct"), key=f"{key} correcting")
     if correcting:
-        text = st.text_area(_("Correct answer"), _proposed(cell), key=f"{key} text", height=110, max_chars=5000)
+        proposed = show(cell.short) if cell.is_answer else ""
+        text = st.text_area(_("Correct answer"), proposed, key=f"{key} text", height=110, max_chars=5000)
         _draw_button(id, cell, "corrected", _("Save correction"), author, note, text)
 
 
@@ -78,10 +79,6 @@ def _draw_button(
         with show_errors():
             decide_cell(resources.context(), id, _place(cell), choice, author=author, note=note, text=text)
             st.rerun()
-
-
-def _proposed(cell: ComparisonCell) -> str:
-    return show(cell.short) if cell.is_answer else ""
 
 
 def _place(cell: ComparisonCell) -> CellPlace:

@@ -58,15 +58,12 @@ def may_be_about(
     of_world = geographic_boost(scope, metadata, gazetteer) == 1.0
     if names_place(source, scope, gazetteer):
         # What hardly answers, and is about elsewhere or lists the countries of a treaty, does not speak of this one.
-        passing = fit == "elsewhere" or (of_world and _lists_countries(source, gazetteer))
+        passing = fit == "elsewhere" or (
+            of_world and len(find_places(source.text, gazetteer, metadata.language, running=True).countries) >= _LIST
+        )
         return chance >= _HARDLY or not passing
     of_the_act = act and any(hit.provenance for hit in source.hits)
     return fit == "wider" and (of_the_act or (of_world and not doubtful and chance >= _PROBABLE))
-
-
-def _lists_countries(source: Source, gazetteer: Gazetteer) -> bool:
-    found = find_places(source.text, gazetteer, source.document.metadata.language, running=True)
-    return len(found.countries) >= _LIST
 
 
 def likely_sources(sources: Sequence[Source]) -> list[Source]:

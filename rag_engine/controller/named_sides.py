@@ -272,17 +272,14 @@ def _longest_run(mentions: Sequence[_Mention], question: str, words: PartWords) 
     """Return the longest run of mentions that a word joins, or none of two different ones."""
     runs: list[list[_Mention]] = [[]]
     for mention in mentions:
-        if runs[-1] and not _is_joined(question[runs[-1][-1].end : mention.start], words):
-            runs.append([])
+        if runs[-1]:
+            gap = question[runs[-1][-1].end : mention.start]
+            if not (words.join.search(gap) or words.opposed.fullmatch(gap.replace("’", "'"))):
+                runs.append([])
         if not any(mention.is_alike(other) for other in runs[-1]):
             runs[-1].append(mention)
     longest = max(runs, key=len)
     return longest if len(longest) > 1 else []
-
-
-def _is_joined(gap: str, words: PartWords) -> bool:
-    """Return whether the words between two names set them beside each other."""
-    return words.join.search(gap) is not None or words.opposed.fullmatch(gap.replace("’", "'")) is not None
 
 
 def _constitution(

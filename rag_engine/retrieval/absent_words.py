@@ -108,7 +108,7 @@ def absent_word(asked: AskedWords, view: CollectionView, *, every: bool) -> Abse
     Pages that were read by OCR, or that gave no text, may hold any word; so may the pictures of office files. If
     `every` is set, all words must be absent.
     """
-    if any(one.ocr_pages or not _is_text(one) or _has_empty_page(one, view) for one in asked.documents):
+    if any(_may_hide_words(one, view) for one in asked.documents):
         return None
     texts = [view.catalog.text(one.key) for one in asked.documents]
     language = asked.documents[0].metadata.language
@@ -181,11 +181,10 @@ def _is_known(word: str, language: str, view: CollectionView) -> bool:
     return any(fold(word) in fold(view.catalog.text(key)) for key in keys)
 
 
-def _is_text(document: DocumentRecord) -> bool:
-    return document.media_type == "application/pdf" or document.media_type.startswith("text/")
-
-
-def _has_empty_page(document: DocumentRecord, view: CollectionView) -> bool:
+def _may_hide_words(document: DocumentRecord, view: CollectionView) -> bool:
+    """Return whether a document has pages whose text is uncertain or missing, or is an office file."""
+    if document.ocr_pages or not document.media_type.startswith(("application/pdf", "text/")):
+        return True
     lines = view.catalog.lines(document.key)
     return len({line.page for line in lines if line.end > line.start}) < document.pages
 

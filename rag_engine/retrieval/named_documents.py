@@ -56,7 +56,12 @@ def name_documents(plan: QueryPlan, view: CollectionView, allowed: Collection[in
     acts = {key for mention in mentions for act in mention.acts for key in act_documents(act, documents)}
     for placed in find_identifiers(question):
         acts |= identified_documents(placed.identifier, documents)
-    bodies = {key for key, one in documents.items() if _names_body(question, one.metadata.authority)}
+    folded = fold_in_place(question)
+    bodies = {
+        key
+        for key, one in documents.items()
+        if any(form.search(question if capitals else folded) for capitals, form in _forms_of(one.metadata.authority))
+    }
     if plan.language != "de":
         bodies |= _named_in_titles(question, mentions, documents)
     gazetteer = load_gazetteer()
@@ -116,12 +121,6 @@ def _named_in_titles(
 @lru_cache(maxsize=10_000)
 def _title_words(title: str) -> frozenset[str]:
     return frozenset(map(fold, _WORD.findall(title)))
-
-
-def _names_body(question: str, authority: str) -> bool:
-    """Return whether a question names the body that issued a document."""
-    folded = fold_in_place(question)
-    return any(form.search(question if capitals else folded) for capitals, form in _forms_of(authority))
 
 
 @lru_cache(maxsize=10_000)

@@ -244,13 +244,10 @@ def answer_lines(text: str) -> Iterator[AnswerLine]:
     for in_table, group in groupby(text.splitlines(), lambda line: line.startswith("| ") and line.endswith(" |")):
         lines = list(group)
         if in_table and len(lines) > 1 and _RULE.fullmatch(lines[1]):
-            yield AnswerLine("table", (), cells=tuple(map(_row_cells, (lines[0], *lines[2:]))))
+            rows = (_CELL.split(line)[1:-1] for line in (lines[0], *lines[2:]))
+            yield AnswerLine("table", (), cells=tuple(tuple(answer_runs(cell.strip()) for cell in row) for row in rows))
         else:
             yield from map(_answer_line, lines)
-
-
-def _row_cells(line: str) -> tuple[tuple[AnswerRun, ...], ...]:
-    return tuple(answer_runs(cell.strip()) for cell in _CELL.split(line)[1:-1])
 
 
 def _answer_line(line: str) -> AnswerLine:

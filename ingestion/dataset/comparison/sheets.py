@@ -80,14 +80,12 @@ def _table(comparison: Comparison, words: Wording) -> Sheet:
     headings = [(storable(column.label), _COLUMN_WIDTH) for column in comparison.columns]
     sheet = Sheet(words.message("Comparison"), ((words.message("Question"), 40), *headings))
     for question in comparison.questions:
-        cells = (comparison.cells.get((question, column.key)) for column in comparison.columns)
-        sheet.rows.append([Cell(storable(question)), *(_table_cell(cell, words) for cell in cells)])
+        row = [Cell(storable(question))]
+        for column in comparison.columns:
+            cell = comparison.cells.get((question, column.key))
+            row.append(Cell(storable(cell_text(cell, words)), grey=cell is None or not cell.is_answer))
+        sheet.rows.append(row)
     return sheet
-
-
-def _table_cell(cell: ComparisonCell | None, words: Wording) -> Cell:
-    """Return a cell of the table, grey unless it is an answer."""
-    return Cell(storable(cell_text(cell, words)), grey=cell is None or not cell.is_answer)
 
 
 def _evidence_rows(

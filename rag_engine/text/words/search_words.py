@@ -267,16 +267,12 @@ def _negated(tokens: Sequence[_SearchToken]) -> list[_SearchToken]:
             for words in table.leaving_out:
                 if tuple(folded[at : at + len(words)]) == words:
                     if left_out := list(_left_out(tokens, folded, at + len(words), table)):
-                        beyond = left_out[-1][1]
                         named = [_named_out(tokens[first:end]) for first, end in left_out]
-                        return [*tokens[:at], *(one for some in named for one in some), *_negated_rest(tokens[beyond:])]
+                        # A token in front, since nothing is left out at the beginning.
+                        rest = _negated([_SearchToken("mark", "."), *tokens[left_out[-1][1] :]])[1:]
+                        return [*tokens[:at], *(one for some in named for one in some), *rest]
                     break
     return list(tokens)
-
-
-def _negated_rest(tokens: Sequence[_SearchToken]) -> list[_SearchToken]:
-    # A token in front, since nothing is left out at the beginning.
-    return _negated([_SearchToken("mark", "."), *tokens])[1:]
 
 
 def _before(tokens: Sequence[_SearchToken], folded: Sequence[str], at: int, table: _Negations) -> list[_SearchToken]:
