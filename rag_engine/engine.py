@@ -56,7 +56,6 @@ from rag_engine.protocols import (
     Embedder,
     Generator,
     IdentifiedModel,
-    PassageReader,
     SparseIndex,
     StorageBackends,
 )
@@ -231,12 +230,6 @@ class Engine:
             warning = Message("The passages were not read closely: {error}", error=error)
             return replace(evidence, warnings=tuple(dict.fromkeys((*evidence.warnings, warning))))
 
-    def _usable_reader(self) -> PassageReader | None:
-        """Return the reader, None if there is none; why it fails is a warning of the evidence already."""
-        with suppress(SextantError, RuntimeError):
-            return self.models.reader()
-        return None
-
     def ask(
         self,
         question: str,
@@ -275,15 +268,17 @@ class Engine:
         numbers.
         """
         embedder, manifest = self.embedder(), self.collection.manifest()
+        evidence = evidence if evidence.read else self._read(evidence)
         tools = AnswerTools(
             embedder=embedder,
             page_of=self.catalog.page_at,
             config=self.config.generation,
-            reader=self._usable_reader(),
+            # One that could not read the passages is a warning already.
+            reader=self.models.reader() if evidence.read else None,
             support=SupportModels(manifest.calibration, self.language_of, judge=self._judge()) if manifest else None,
             prompted=prompted,
         )
-        yield from answer(evidence if evidence.read else self._read(evidence), generator, tools)
+        yield from answer(evidence, generator, tools)
 
     def _judge(self) -> LabelJudge | None:
         """Return the model that labels the sentences of answers, or None if none is set."""

@@ -126,6 +126,14 @@ def _quoted(evidence: Evidence, absent: str, started: float, tools: AnswerTools)
         seconds = {"answer": perf_counter() - started}
         yield Answer("error", error.message, (), evidence, QUOTED, (error.message,), seconds)
         return
+    seconds = {"answer": perf_counter() - started}
+    best = quoted.quoted[0].fit
+    if evidence.plan.scope.countries and evidence.ground == "doubtful" and best == "weak" and not evidence.sides:
+        # One weak passage does not decide that a country is spoken of.
+        said = answer_sentences.insufficient(evidence.plan.language)
+        yield said
+        yield Answer("insufficient_evidence", said, (), evidence, QUOTED, (), seconds)
+        return
     text = "\n\n".join(filter(None, (absent, quoted.text, _notes(quoted.evidence, quoted.citations))))
     yield text
     seconds = {"answer": perf_counter() - started}
@@ -285,12 +293,13 @@ def refusal(evidence: Evidence, absent: str) -> str:
     language = evidence.plan.language
     # Other sections do not answer a question about a section that does not exist.
     too_far = not evidence.hits or evidence.ground == "none"
+    named = unnamed(evidence, load_gazetteer())
     if too_far or (absent and not any(hit.named for hit in evidence.hits)):
         if is_greeting(evidence.plan.question):
             return answer_sentences.help_line(language)
         nowhere = answer_sentences.not_found_in(evidence.sides, language)
-        return absent or " ".join(filter(None, (answer_sentences.insufficient(language), nowhere)))
-    named = unnamed(evidence, load_gazetteer())
+        said = answer_sentences.nothing_on(named, language) if named and evidence.plan.scope.countries else nowhere
+        return absent or " ".join(filter(None, (answer_sentences.insufficient(language), said)))
     return f"{answer_sentences.insufficient(language)} {answer_sentences.nothing_on(named, language)}" if named else ""
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from rag_engine import models
+from rag_engine.answering.quotations.extractive import Quoting
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.retrieval.tuning import READ
@@ -67,7 +68,10 @@ def test_no_passage_is_read_twice_for_search_judgement_and_answer(
 ) -> None:
     evidence, answer = asked(engine, question, similarity_floor=0.0, **changes)
     assert reader.given
-    assert len(reader.given) == len(set(reader.given)) == evidence.read
+    assert len(set(reader.given[: evidence.read])) == evidence.read
+    # Then each likely quotation is read by itself.
+    units = len(reader.given) - evidence.read
+    assert 0 < units <= sum(Quoting().read) * max(1, len(evidence.sides))
     # Each part of a question is read for as a question of its own.
     assert {one for one, _ in reader.given} == {question, *(side.query for side in evidence.sides)}
     assert answer.evidence.read == evidence.read

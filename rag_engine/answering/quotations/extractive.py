@@ -196,10 +196,13 @@ def _read(
 ) -> list[tuple[_Quotable, QuotationSignals]]:
     """Return each candidate, with the answer that a reader finds in it alone, and its signals."""
     texts = [one.text for one in candidates]
-    readings = reader.read(question, texts)
-    most = max(reading.relevance for reading in readings)
+    # An act may stand in two documents.
+    different = list(dict.fromkeys(texts))
+    readings = dict(zip(different, reader.read(question, different), strict=True))
+    most = max(reading.relevance for reading in readings.values())
     found = []
-    for one, text, reading in zip(candidates, texts, readings, strict=True):
+    for one, text in zip(candidates, texts, strict=True):
+        reading = readings[text]
         span = best_span(reading, 0, len(text))
         passage = max(one.source.hits, key=lambda hit: hit.chance or 0.0)
         signals = QuotationSignals(
