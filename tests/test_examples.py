@@ -101,9 +101,12 @@ def test_the_sentence_that_answers_is_quoted(engine: Engine, question: str, word
 
 
 def test_what_is_done_is_quoted_where_measures_are_asked_for_and_no_definition(engine: Engine) -> None:
-    first, *others = ask(engine, "Taşkın riski yüksek bölgelerde hangi önlemler alınır?").citations
-    assert "acil önlemler için izin aranmaz" in first.quote
-    assert not [one for one in (first, *others) if "yatağından çıkarak" in one.quote]
+    answer = ask(engine, "Taşkın riski yüksek bölgelerde hangi önlemler alınır?")
+    quotes = [one.quote for one in answer.citations]
+    assert any("acil önlemler için izin aranmaz" in quote for quote in quotes)
+    assert not any("yatağından çıkarak" in quote for quote in quotes)
+    # The documents set out measures for drought and for heritage, none for areas at risk of floods.
+    assert not any(one.fit == "answers" for one in answer.quoted)
 
 
 @pytest.mark.parametrize("question", WITHOUT_ANSWER)

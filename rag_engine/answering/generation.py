@@ -13,7 +13,7 @@ from typing import Literal
 from rag_engine import answer_sentences, prompts
 from rag_engine.answering import replies
 from rag_engine.answering.citations import PageOf, cite
-from rag_engine.answering.quotations.extractive import quote
+from rag_engine.answering.quotations.extractive import QuotedAnswer, quote
 from rag_engine.answering.refuse_answer import unnamed
 from rag_engine.answering.source_order import NumberedWords, in_order, renumbered, renumbered_marks
 from rag_engine.answering.support import SupportModels, assess
@@ -127,9 +127,7 @@ def _quoted(evidence: Evidence, absent: str, started: float, tools: AnswerTools)
         yield Answer("error", error.message, (), evidence, QUOTED, (error.message,), seconds)
         return
     seconds = {"answer": perf_counter() - started}
-    best = quoted.quoted[0].fit
-    if evidence.plan.scope.countries and evidence.ground == "doubtful" and best == "weak" and not evidence.sides:
-        # One weak passage does not decide that a country is spoken of.
+    if _may_be_of_elsewhere(quoted):
         said = answer_sentences.insufficient(evidence.plan.language)
         yield said
         yield Answer("insufficient_evidence", said, (), evidence, QUOTED, (), seconds)
@@ -138,6 +136,19 @@ def _quoted(evidence: Evidence, absent: str, started: float, tools: AnswerTools)
     yield text
     seconds = {"answer": perf_counter() - started}
     yield Answer("answered", text, quoted.citations, quoted.evidence, QUOTED, (), seconds, quoted=quoted.quoted)
+
+
+def _may_be_of_elsewhere(quoted: QuotedAnswer) -> bool:
+    """Return whether a country is asked for, and the best quotation neither answers nor is of a document about it.
+
+    One weak passage of a document about several countries does not decide that it speaks of one.
+    """
+    evidence, best = quoted.evidence, quoted.quoted[0]
+    asked = evidence.plan.scope.countries
+    if not asked or evidence.sides or evidence.ground == "enough" or best.fit == "answers":
+        return False
+    [of] = [source.document.metadata.countries for source in evidence.sources if source.n == best.n]
+    return bool(of) and not set(of) <= set(asked)
 
 
 def _written(
