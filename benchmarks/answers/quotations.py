@@ -62,9 +62,9 @@ _NOW = Quoting()
 WAYS = {
     "as it is": _NOW,
     "no unit is read alone": replace(_NOW, read=(0, 0)),
-    "six and two are read": replace(_NOW, read=(6, 2)),
-    "twenty and six are read": replace(_NOW, read=(20, 6)),
-    "none of those that say most": replace(_NOW, read=(16, 0)),
+    "four and two are read": replace(_NOW, read=(4, 2)),
+    "twelve and four are read": replace(_NOW, read=(12, 4)),
+    "none of those that say most": replace(_NOW, read=(9, 0)),
     "one quotation": replace(_NOW, most=1),
     "three": replace(_NOW, most=3),
     "six": replace(_NOW, most=6),

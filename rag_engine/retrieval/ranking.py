@@ -40,7 +40,6 @@ from rag_engine.retrieval.tuning import (
     READ,
     READ_AFTER,
     READ_WHOLE,
-    READ_WITHIN,
     RERANK_DEPTH,
     SAME_PAGE_SHARE,
 )
@@ -76,7 +75,7 @@ def rank(
         ranked = _cascaded(plan, ranked, searched, view, retrievers, config)
     elif len(ranked.keys) and not as_published:
         alone = config.read_whole and allowed is not None and len(allowed) == 1
-        depth = READ_WHOLE if alone else READ_WITHIN if within is not None else READ
+        depth = READ_WHOLE if alone else READ
         depth = len(ranked.keys) if config.read_all else depth
         ranked = _refined(plan, ranked, depth, named, view, retrievers, config)
     spent = {"fuse": fused - started, "rank": time.perf_counter() - fused}

@@ -24,10 +24,8 @@ SAME_PAGE_SHARE = 0.5
 MMR_RELEVANCE = 0.5
 
 # benchmarks/answers/readers.py: how many of the best a reader reads, of each the characters around its nearest
-# sentence; how many of the documents that a question names; how many after a cross-encoder; and how many of a document
-# that is asked by itself, each from end to end.
+# sentence; how many after a cross-encoder; and how many of a document that is asked by itself, each from end to end.
 READ, WINDOW = 12, 600
-READ_WITHIN = 24
 # benchmarks/answers/cross_language.py: how many of the nearest in meaning it reads, wherever they are in the order.
 NEAREST = 6
 READ_AFTER = 8

@@ -51,7 +51,7 @@ from rag_engine.types.answer import Citation, Fit, ShownQuotation
 from rag_engine.types.evidence import Evidence
 from rag_engine.types.passage import Source
 
-_READ = 600  # characters of a unit that a reader reads
+_READ = 300  # characters of a unit that a reader reads
 _UNITS = 128  # of all sources together, and so as many of each
 _SAME = 0.75  # words in common from which two units say the same
 # Logits of a reader by which its chance falls from a half to a quarter.
@@ -77,7 +77,7 @@ class Quoting:
     most: int = 4
     keywords: float = 0.35
     reader: float = 0.4
-    read: tuple[int, int] = (12, 4)
+    read: tuple[int, int] = (6, 3)
 
 
 @dataclass(frozen=True, slots=True)
