@@ -139,9 +139,9 @@ def _quoted(evidence: Evidence, absent: str, started: float, tools: AnswerTools)
 
 
 def _may_be_of_elsewhere(quoted: QuotedAnswer) -> bool:
-    """Return whether a country is asked for, and the best quotation neither answers nor is of a document about it.
+    """Return whether the best quotation may be about another country than the one that is asked for.
 
-    One weak passage of a document about several countries does not decide that it speaks of one.
+    It does not answer, and is of a document about several countries or others.
     """
     evidence, best = quoted.evidence, quoted.quoted[0]
     asked = evidence.plan.scope.countries
