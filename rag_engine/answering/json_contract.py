@@ -10,6 +10,7 @@ from rag_engine.answer_sentences import absent_sections
 from rag_engine.answering.chances import refusal_rates, share_right
 from rag_engine.answering.reference_list import CitedDocument, limits_of, references_of
 from rag_engine.answering.support import fitted_support
+from rag_engine.text.neutralise import one_line
 from rag_engine.types.answer import Answer, Attribute, Citation, SentenceSupport, StructuredAnswer
 from rag_engine.types.document import DocumentRecord
 from rag_engine.types.evidence import Evidence, QueryPlan
@@ -36,7 +37,7 @@ def answer_json(answer: Answer) -> Json:
         "status": answer.status,
         "ground": answer.evidence.ground,
         "refusal_rates": _rates_json(answer),
-        "text": answer.text,
+        "text": _in_lines(answer.text, answer),
         "citations": [citation_json(citation) for citation in answer.citations],
         "references": [reference_json(reference) for reference in references_of(answer.citations)],
         "evidence": _sources_json(answer.evidence),
@@ -44,7 +45,7 @@ def answer_json(answer: Answer) -> Json:
         "support_accuracy": None if not answer.support or judged else fitted_support().right,
         "judge": asdict(answer.judge) if answer.judge else None,
         "withheld": answer.withheld,
-        "quotations": answer.quotations,
+        "quotations": _in_lines(answer.quotations, answer),
         "quoted": [asdict(quotation) for quotation in answer.quoted],
         "plan": plan_json(answer.evidence.plan),
         "steps": [asdict(step) for step in answer.evidence.steps],
@@ -141,6 +142,18 @@ def reference_json(reference: CitedDocument) -> Json:
         "limits": list(limits_of(reference.licence)),
         "text": reference.text,
     }
+
+
+def _in_lines(text: str, answer: Answer) -> str:
+    """Return the text of an answer with each quotation in a line that begins with "- ".
+
+    Rows of tables are as they are read: "name: value; name: value".
+    """
+    for quotation, citation in zip(answer.quoted, answer.citations, strict=True):
+        table = quotation.text.startswith("|")
+        said = f"“{one_line(citation.quote, limit=None).strip()}” [Source {quotation.n}]" if table else quotation.text
+        text = text.replace(quotation.text, f"- {' '.join(said.split())}", 1)
+    return text
 
 
 def _rates_json(answer: Answer) -> Json | None:
