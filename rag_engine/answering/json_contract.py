@@ -149,7 +149,8 @@ def _in_lines(text: str, answer: Answer) -> str:
 
     Rows of tables are as they are read: "name: value; name: value".
     """
-    for quotation, citation in zip(answer.quoted, answer.citations, strict=True):
+    # A model's own text has citations without quotations.
+    for quotation, citation in zip(answer.quoted, answer.citations, strict=False):
         table = quotation.text.startswith("|")
         said = f"“{one_line(citation.quote, limit=None).strip()}” [Source {quotation.n}]" if table else quotation.text
         text = text.replace(quotation.text, f"- {' '.join(said.split())}", 1)
