@@ -41,7 +41,7 @@ def test_no_new_version_and_no_other_reading_of_a_document_empties_what_people_k
         ended = end_turn(workspace, begin_turn(workspace, new_id(), QUESTION), reply_of(answer))
         assert ended is not None
         change_notebook(workspace, DEFAULT.id, lambda one: with_entry(one, answer_entry(ended.id, ended.turns[0])))
-        keep_answer(context, ended.id, ended.turns[0].asked)
+        keep_answer(context, ended.id, ended.turns[0].asked, [0])
         ask_test_questions(context, AnswersRequest())
         begun = begin_comparison(context, [QUESTION], "document", {})
         columns = tuple(column.key for column in begun.columns)
