@@ -15,28 +15,24 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
-import os
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from benchmarks.corpus import add_corpus_options, corpus_engine
 from benchmarks.report import machine, write_table
 from benchmarks.retrieval.statutes import wilson_interval
-from ingestion.add_files import add_paths
-from rag_engine.config import DATA, ControllerConfig, read_config
+from rag_engine.config import DATA, ControllerConfig
 from rag_engine.controller.gather import begin, merge_evidence, search_on
 from rag_engine.controller.memory import Proposition, SubQuestion
 from rag_engine.controller.statements import SentenceReader, StatementReading
 from rag_engine.controller.sub_questions import plan_by_rules
-from rag_engine.engine import Engine, open_engine
+from rag_engine.engine import Engine
 from rag_engine.types.evidence import Evidence, TokenCount
 from rag_engine.types.passage import Source
 
-ROOT = Path(__file__).resolve().parents[2]
 QUESTIONS = DATA / "eval" / "multi_part.tsv"
 HALVES = ("dev", "heldout")
 # Sources that an answer is given: as many as the single pass finds, and as many as a small model's window takes.
@@ -298,8 +294,7 @@ def fit(recordings: Sequence[Recorded], settings: ControllerConfig) -> None:
 
 def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workspace", type=Path, help="one that holds the documents already")
-    parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
+    add_corpus_options(parser)
     parser.add_argument("--only", nargs="+", metavar="ID", help="with --model: ask these questions alone")
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument("--fit", action="store_true", help="try other settings on the development half")
@@ -315,10 +310,7 @@ def read_arguments() -> argparse.Namespace:
 
 def main() -> None:
     arguments = read_arguments()
-    with TemporaryDirectory(prefix="sextant-measure-") as folder:
-        engine = open_engine(read_config(arguments.workspace or Path(folder)))
-        if not arguments.workspace:
-            add_paths([arguments.shared / "data" / "corpus"], engine)
+    with corpus_engine(arguments) as engine:
         every = read_questions()
         files = {one.file for one in engine.collection.snapshot().documents.values()}
         questions = held(every, files)
@@ -338,7 +330,6 @@ def main() -> None:
                 continue
             recordings.append(record(engine, question))
             print(f"{question.id}: {len(recordings[-1].parts)} parts by rules for {len(question.parts)}", flush=True)
-        engine.close()
     if arguments.fit:
         fit(recordings, settings)
         return

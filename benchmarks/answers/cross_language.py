@@ -10,22 +10,16 @@ refused; by the document's language, and by the question's where it is another. 
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from benchmarks.answers.quotations import across_languages, answers
+from benchmarks.corpus import add_corpus_options, corpus_engine
 from benchmarks.report import machine, write_table
-from ingestion.add_files import add_paths
-from rag_engine.config import read_config
-from rag_engine.engine import Engine, open_engine
+from rag_engine.engine import Engine
 from rag_engine.evaluation.gold import GoldQuestion
 from rag_engine.evaluation.significance import share_interval
 from rag_engine.types.answer import Answer
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +56,10 @@ def row(name: str, asked: Sequence[Asked]) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--half", choices=("dev", "heldout"), default="dev")
-    parser.add_argument("--workspace", type=Path, help="one that holds the documents already")
-    parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
+    add_corpus_options(parser)
     arguments = parser.parse_args()
-    with TemporaryDirectory(prefix="sextant-measure-") as folder:
-        engine = open_engine(read_config(arguments.workspace or Path(folder)))
-        if not arguments.workspace:
-            add_paths([arguments.shared / "data" / "corpus"], engine)
+    with corpus_engine(arguments) as engine:
         asked = [ask(engine, of, question) for of, question in across_languages(arguments.half)]
-        engine.close()
     same, other = ([one for one in asked if (one.of == one.language) == alike] for alike in (True, False))
     rows = [row("the document's language", same), row("another language", other)]
     rows += [row(f"of {of}, in {of}", [one for one in same if one.of == of]) for of in sorted({one.of for one in same})]

@@ -15,29 +15,25 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 from scipy.optimize import minimize
 
 from benchmarks.answers.quotations import across_languages, answers
 from benchmarks.answers.shown_shares import CHANCES, write_shown_shares
+from benchmarks.corpus import add_corpus_options, corpus_engine
 from benchmarks.report import machine, write_table
 from benchmarks.retrieval.page_questions import own_questions
-from ingestion.add_files import add_paths
 from rag_engine.answering.chances import chance, signals_of
-from rag_engine.config import DATA, read_config
-from rag_engine.engine import Engine, open_engine
+from rag_engine.config import DATA
+from rag_engine.engine import Engine
 from rag_engine.evaluation.gold import read_gold
 from rag_engine.types.passage import Hit
 
-ROOT = Path(__file__).resolve().parents[2]
 # Weights stay small where the questions say little about a signal.
 _RIDGE = 0.5
 # The share of questions with an answer that may be refused, on the development half. A larger share refused hardly
@@ -111,16 +107,23 @@ def every_question(engine: Engine) -> list[Asked]:
 
 
 def fit(asked: Sequence[Asked], names: Sequence[str]) -> dict[str, float]:
-    """Return the weights of the signals by logistic regression with a ridge."""
+    """Return the weights of the signals."""
     passages = [one for question in asked for one in question.passages]
-    matrix = np.array([[one.signals.get(name, 0.0) for name in names] for one in passages])
-    right = np.array([one.right for one in passages], dtype=np.float64)
+    return logistic_weights([one.signals for one in passages], [one.right for one in passages], names, _RIDGE)
+
+
+def logistic_weights(
+    signals: Sequence[Mapping[str, float]], right: Sequence[bool], names: Sequence[str], ridge: float
+) -> dict[str, float]:
+    """Return the weights of named signals by logistic regression with a ridge, which spares constants."""
+    matrix = np.array([[one.get(name, 0.0) for name in names] for one in signals])
+    wanted = np.array(right, dtype=np.float64)
     penalised = np.array([name not in _CONSTANTS for name in names], dtype=np.float64)
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
         logits = matrix @ weights
-        value = np.logaddexp(0, logits).sum() - (right * logits).sum() + _RIDGE * (penalised * weights**2).sum()
-        slope = matrix.T @ (1 / (1 + np.exp(-logits)) - right) + 2 * _RIDGE * penalised * weights
+        value = np.logaddexp(0, logits).sum() - (wanted * logits).sum() + ridge * (penalised * weights**2).sum()
+        slope = matrix.T @ (1 / (1 + np.exp(-logits)) - wanted) + 2 * ridge * penalised * weights
         return float(value), slope
 
     found = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B")
@@ -158,16 +161,11 @@ def least_chance(asked: Sequence[Asked], weights: Mapping[str, float]) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workspace", type=Path, help="one that holds the documents already")
-    parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
+    add_corpus_options(parser)
     parser.add_argument("--write", action="store_true", help="write data/chances.toml")
     arguments = parser.parse_args()
-    with TemporaryDirectory(prefix="sextant-measure-") as folder:
-        engine = open_engine(read_config(arguments.workspace or Path(folder)))
-        if not arguments.workspace:
-            add_paths([arguments.shared / "data" / "corpus"], engine)
+    with corpus_engine(arguments) as engine:
         asked = every_question(engine)
-        engine.close()
     passages = [one for question in asked for one in question.passages]
     names = list(dict.fromkeys(name for one in passages for name in one.signals))
     asked_of = {"reader": [of_read(one) for one in asked], "likeness": asked}

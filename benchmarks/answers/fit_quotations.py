@@ -12,29 +12,24 @@ from __future__ import annotations
 
 import argparse
 import csv
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 import numpy as np
-from scipy.optimize import minimize
 
-from benchmarks.answers.fit_chances import half_of
+from benchmarks.answers.fit_chances import half_of, logistic_weights
 from benchmarks.answers.quotations import across_languages, answers
+from benchmarks.corpus import add_corpus_options, corpus_engine
 from benchmarks.report import machine, write_table
-from ingestion.add_files import add_paths
 from rag_engine.answering.quotations import extractive
 from rag_engine.answering.quotations.extractive import Quoting, choose
 from rag_engine.answering.quotations.quotation_chance import QuotationSignals
-from rag_engine.config import DATA, read_config
-from rag_engine.engine import Engine, open_engine
+from rag_engine.config import DATA
+from rag_engine.engine import Engine
 from rag_engine.evaluation.gold import GoldQuestion, read_gold
 
-ROOT = Path(__file__).resolve().parents[2]
 TABLE = DATA / "quotation_chances.toml"
 _RIDGE = 1e-2
 # The chances from which a quotation is said to answer, and to be related.
@@ -86,19 +81,9 @@ def ask(engine: Engine, question: str, half: str, gold: GoldQuestion | None) -> 
 
 
 def fit(asked: Sequence[Asked]) -> dict[str, float]:
-    """Return the weights of the signals by logistic regression with a ridge."""
-    matrix = np.array([list(one.values().values()) for question in asked for one in question.signals])
-    right = np.array([one for question in asked for one in question.right], dtype=np.float64)
-    penalised = np.array([name != "constant" for name in NAMES], dtype=np.float64)
-
-    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        logits = matrix @ weights
-        value = np.logaddexp(0, logits).sum() - (right * logits).sum() + _RIDGE * (penalised * weights**2).sum()
-        slope = matrix.T @ (1 / (1 + np.exp(-logits)) - right) + 2 * _RIDGE * penalised * weights
-        return float(value), slope
-
-    found = minimize(loss, np.zeros(len(NAMES)), jac=True, method="L-BFGS-B")
-    return {name: round(float(weight), 4) for name, weight in zip(NAMES, found.x, strict=True)}
+    """Return the weights of the signals."""
+    signals = [one.values() for question in asked for one in question.signals]
+    return logistic_weights(signals, [one for question in asked for one in question.right], NAMES, _RIDGE)
 
 
 def firsts(asked: Sequence[Asked], weights: dict[str, float]) -> list[tuple[str, bool, bool]]:
@@ -142,15 +127,10 @@ def write_weights(weights: dict[str, float], shares: dict[str, float]) -> None:
 def main() -> None:
     """Ask every question, fit, and print the shares of each fit."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workspace", type=Path, help="A workspace that holds the corpus already.")
-    parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
+    add_corpus_options(parser)
     parser.add_argument("--write", action="store_true", help="Write data/quotation_chances.toml.")
     options = parser.parse_args()
-    with TemporaryDirectory() as folder:
-        workspace = options.workspace or Path(folder)
-        engine = open_engine(read_config(workspace))
-        if options.workspace is None:
-            add_paths([options.shared / "data" / "corpus"], engine)
+    with corpus_engine(options) as engine:
         asked = [ask(engine, *one) for one in questions()]
     weights = fit([one for one in asked if one.half == "dev"])
     rows, shares = rows_of(asked, weights)

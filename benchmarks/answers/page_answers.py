@@ -10,23 +10,19 @@ is asked. Nothing is fitted on the heldout half; what fails is listed for the de
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import cast
 
+from benchmarks.corpus import add_corpus_options, corpus_engine
 from benchmarks.report import machine, write_table
-from ingestion.add_files import add_paths
-from rag_engine.config import DATA, read_config
-from rag_engine.engine import Engine, open_engine
+from rag_engine.config import DATA
+from rag_engine.engine import Engine
 from rag_engine.evaluation.datasets import Split
 from rag_engine.evaluation.gold import NOT_THERE, GoldQuestion, holds, read_gold
 from rag_engine.planning.follow_up import Exchange
 from rag_engine.types.answer import Answer
 
-ROOT = Path(__file__).resolve().parents[2]
 QUESTIONS = DATA / "eval" / "page_answers.jsonl"
 TWO_DOCUMENTS = "two documents"
 COLUMNS = ("questions", "asked", "found among the passages", "first quotation right", "quoted", "refused")
@@ -121,15 +117,10 @@ def failures(asked: Sequence[Asked]) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--half", choices=("dev", "heldout"), default="dev")
-    parser.add_argument("--workspace", type=Path, help="one that holds the documents already")
-    parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
+    add_corpus_options(parser)
     arguments = parser.parse_args()
-    with TemporaryDirectory(prefix="sextant-measure-") as folder:
-        engine = open_engine(read_config(arguments.workspace or Path(folder)))
-        if not arguments.workspace:
-            add_paths([arguments.shared / "data" / "corpus"], engine)
+    with corpus_engine(arguments) as engine:
         asked = [ask(engine, question) for question in read_gold(QUESTIONS, cast("Split", arguments.half))]
-        engine.close()
     write_table(
         f"page_answers_{arguments.half}",
         f"Page questions, {'fitted' if arguments.half == 'dev' else 'unread'}",

@@ -15,21 +15,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log2
-from pathlib import Path
 from statistics import fmean
-from tempfile import TemporaryDirectory
 
+from benchmarks.corpus import add_corpus_options, corpus_engine
 from benchmarks.report import machine, write_table
-from ingestion.add_files import add_paths
 from rag_engine.answering.chances import judge
 from rag_engine.answering.quotations.extractive import Quoting, choose
-from rag_engine.config import DATA, read_config
-from rag_engine.engine import Engine, open_engine
+from rag_engine.config import DATA
+from rag_engine.engine import Engine
 from rag_engine.evaluation.cached_reader import cached
 from rag_engine.evaluation.gold import GoldQuestion, Quote, read_gold
 from rag_engine.protocols import PassageReader
@@ -38,7 +35,6 @@ from rag_engine.retrieval.search import Retrievers
 from rag_engine.text.folding import fold
 from rag_engine.types.evidence import Evidence
 
-ROOT = Path(__file__).resolve().parents[2]
 CROSS_LANGUAGE = DATA / "eval" / "cross_language"
 RUN = 4
 DEPTH = 10
@@ -188,24 +184,18 @@ def measure_fresh(engine: Engine) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workspace", type=Path, help="one that holds the documents already")
-    parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
+    add_corpus_options(parser)
     parser.add_argument("--fresh", action="store_true", help="ask the plain questions alone")
     arguments = parser.parse_args()
     plain = read_gold(DATA / "eval" / "passages.jsonl", "all")
     questions = [*plain, *(replace(one, split=REWORDED) for _, one in across_languages("dev"))]
-    with TemporaryDirectory(prefix="sextant-measure-") as folder:
-        engine = open_engine(read_config(arguments.workspace or Path(folder)))
-        if not arguments.workspace:
-            add_paths([arguments.shared / "data" / "corpus"], engine)
+    with corpus_engine(arguments) as engine:
         if arguments.fresh:
             measure_fresh(engine)
-            engine.close()
             return
         retrievers = retrievers_of(engine)
         found = {name: search(engine, retrievers, questions, changes) for name, changes in RANKINGS.items()}
         ways = [by_way(name, quoting, found["as it is"], retrievers.reader()) for name, quoting in WAYS.items()]
-        engine.close()
     note = (
         f"`python -m benchmarks.answers.quotations`; {len(plain)} plain questions in seven languages over real "
         f"documents (data/eval/passages.jsonl, both halves), and {len(questions) - len(plain)} reworded ones of the "

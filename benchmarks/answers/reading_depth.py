@@ -8,13 +8,10 @@ Every third question of benchmarks/answers/quotations.py. The chances are those 
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from statistics import fmean
-from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 from benchmarks.answers.quotations import (
@@ -28,18 +25,16 @@ from benchmarks.answers.quotations import (
     quotations_row,
     search,
 )
+from benchmarks.corpus import add_corpus_options, corpus_engine
 from benchmarks.report import machine, write_table
-from ingestion.add_files import add_paths
 from rag_engine.answering.quotations.extractive import Quoting
-from rag_engine.config import DATA, read_config
-from rag_engine.engine import open_engine
+from rag_engine.config import DATA
 from rag_engine.evaluation.gold import read_gold
 from rag_engine.protocols import PassageReader
 from rag_engine.retrieval import ranking, rerank_passages
 from rag_engine.retrieval.tuning import READ, WINDOW
 from rag_engine.types.passage import PassageReading
 
-ROOT = Path(__file__).resolve().parents[2]
 EVERY = 3
 # Passages, and the characters of each; a passage has 1,200 at most.
 WAYS = ((READ, WINDOW), (6, 600), (20, 600), (12, 300), (12, 1_200), (20, 1_200))
@@ -73,16 +68,12 @@ def way_row(passages: int, characters: int, found: Sequence[Found], reader: Time
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workspace", type=Path, help="one that holds the documents already")
-    parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
+    add_corpus_options(parser)
     arguments = parser.parse_args()
     plain = read_gold(DATA / "eval" / "passages.jsonl", "all")
     questions = [*plain, *(replace(one, split=REWORDED) for _, one in across_languages("dev"))][::EVERY]
     rows = []
-    with TemporaryDirectory(prefix="sextant-measure-") as folder:
-        engine = open_engine(read_config(arguments.workspace or Path(folder)))
-        if not arguments.workspace:
-            add_paths([arguments.shared / "data" / "corpus"], engine)
+    with corpus_engine(arguments) as engine:
         loaded = engine.models.reader()
         assert loaded is not None, "SEXTANT_READER is none"
         for passages, characters in WAYS:
@@ -91,7 +82,6 @@ def main() -> None:
             with patch.object(ranking, "READ", passages), patch.object(rerank_passages, "WINDOW", characters):
                 found = search(engine, retrievers, questions, {})
             rows.append(way_row(passages, characters, found, reader))
-        engine.close()
     write_table(
         "reading_depth",
         "How much of the passages found is read",

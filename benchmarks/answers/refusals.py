@@ -12,23 +12,19 @@ from __future__ import annotations
 
 import argparse
 import csv
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from benchmarks.answers.fit_chances import half_of
 from benchmarks.answers.shown_shares import write_shown_shares
+from benchmarks.corpus import add_corpus_options, corpus_engine
 from benchmarks.report import machine, write_table
 from benchmarks.retrieval.page_questions import own_questions
-from ingestion.add_files import add_paths
-from rag_engine.config import DATA, read_config
-from rag_engine.engine import Engine, open_engine
+from rag_engine.config import DATA
+from rag_engine.engine import Engine
 from rag_engine.evaluation.gold import read_gold
 from rag_engine.types.answer import Answer
 
-ROOT = Path(__file__).resolve().parents[2]
 WITHOUT_ANSWER = DATA / "eval" / "unanswerable.tsv"
 ANSWERABLE = "answerable"
 KINDS = (
@@ -75,20 +71,15 @@ def row(name: str, asked: Sequence[Asked], refused: Callable[[Asked], bool]) -> 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workspace", type=Path, help="one that holds the documents already")
-    parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
+    add_corpus_options(parser)
     arguments = parser.parse_args()
     questions = [(one.question, ANSWERABLE, one.split) for one in read_gold(DATA / "eval" / "passages.jsonl", "all")]
     questions += [(one.text, ANSWERABLE, half_of(one.text)) for one in own_questions()]
     with WITHOUT_ANSWER.open(encoding="utf-8", newline="") as file:
         rows = [(one["question"], one["kind"]) for one in csv.DictReader(file, delimiter="\t")]
     questions += [(text, kind, half_of(text)) for text, kind in rows]
-    with TemporaryDirectory(prefix="sextant-measure-") as folder:
-        engine = open_engine(read_config(arguments.workspace or Path(folder)))
-        if not arguments.workspace:
-            add_paths([arguments.shared / "data" / "corpus"], engine)
+    with corpus_engine(arguments) as engine:
         asked = [ask(engine, *one) for one in questions]
-        engine.close()
     table = []
     for half in ("dev", "heldout"):
         of = [one for one in asked if one.half == half]

@@ -11,20 +11,16 @@ from __future__ import annotations
 
 import argparse
 import csv
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from benchmarks.corpus import add_corpus_options, corpus_engine
 from benchmarks.report import machine, write_table
-from ingestion.add_files import add_paths
-from rag_engine.config import DATA, read_config
-from rag_engine.engine import Engine, open_engine
+from rag_engine.config import DATA
+from rag_engine.engine import Engine
 from rag_engine.planning.follow_up import Exchange, FollowUp
 from rag_engine.planning.two_readings import best_chance
 
-ROOT = Path(__file__).resolve().parents[2]
 QUESTIONS = DATA / "eval" / "two_readings.tsv"
 
 
@@ -61,17 +57,12 @@ def row(name: str, asked: Sequence[Reading]) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workspace", type=Path, help="one that holds the documents already")
-    parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
+    add_corpus_options(parser)
     arguments = parser.parse_args()
     with QUESTIONS.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
-    with TemporaryDirectory(prefix="sextant-measure-") as folder:
-        engine = open_engine(read_config(arguments.workspace or Path(folder)))
-        if not arguments.workspace:
-            add_paths([arguments.shared / "data" / "corpus"], engine)
+    with corpus_engine(arguments) as engine:
         asked = [read(engine, one) for one in rows]
-        engine.close()
     for one, reading in zip(rows, asked, strict=True):
         if reading.split == "dev" and reading.in_full is not reading.follow_up:
             print(f"{one['kind']}, but {'asked' if reading.in_full else 'not asked'} in full: {one['question']!r}")

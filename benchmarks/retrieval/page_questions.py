@@ -9,24 +9,20 @@ development half of data/eval/passages.jsonl is judged by the pages of its quote
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from benchmarks.corpus import add_corpus_options, corpus_engine
 from benchmarks.report import machine, write_table
-from ingestion.add_files import add_paths
 from rag_engine.answering_documents import answering_documents
-from rag_engine.config import DATA, read_config
-from rag_engine.engine import Engine, open_engine
+from rag_engine.config import DATA
+from rag_engine.engine import Engine
 from rag_engine.evaluation.gold import read_gold
 from rag_engine.retrieval.diversity import Candidate, admit
 from rag_engine.retrieval.ranking import rank
 
-ROOT = Path(__file__).resolve().parents[2]
 QUESTIONS = DATA / "eval" / "page_questions.tsv"
 GOLD = DATA / "eval" / "passages.jsonl"
 DEPTHS = (1, 5, 10)
@@ -129,8 +125,7 @@ def rank_of(sources: Sequence[Sequence[tuple[str, range]]], pages: Pages) -> int
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workspace", type=Path, help="one that holds the documents already")
-    parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
+    add_corpus_options(parser)
     arguments = parser.parse_args()
     own = own_questions()
     groups = [
@@ -138,13 +133,9 @@ def main() -> None:
         gold_questions(),
         [one for one in own if len(one.needed) > 1],
     ]
-    with TemporaryDirectory(prefix="sextant-measure-") as folder:
-        engine = open_engine(read_config(arguments.workspace or Path(folder)))
-        if not arguments.workspace:
-            add_paths([arguments.shared / "data" / "corpus"], engine)
+    with corpus_engine(arguments) as engine:
         chosen = engine.config.retrieval.weights.repeat_share
         rankings = [[ranked(engine, one) for one in questions] for questions in groups]
-        engine.close()
     rows = [row(f"at most {cap}", rankings, 1.0, cap) for cap in CAPS]
     for share in SHARES:
         name = "no limit" if share == 1 else f"each leaves {share:g}" + (" (default)" if share == chosen else "")
