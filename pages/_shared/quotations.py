@@ -45,7 +45,10 @@ def draw_quotations(
                 _draw_words(quoted[place], lambda n: mark(place, n))
             share = share_of_fit(quoted[place].fit)
             told = _("In our tests, {share} of the quotations with this badge answered.")
-            where = ", ".join(filter(None, (citations[place].pinpoint, citation_place(citations[place]))))
+            # "2, National plan" reads as a page.
+            pinpoint = citations[place].pinpoint
+            named = pinpoint if not pinpoint[:1].isdigit() else ""
+            where = ", ".join(filter(None, (named, citation_place(citations[place]))))
             st.caption(
                 f"{fit_badge(quoted[place].fit)} {escape(where)}",
                 help=told.format(share=percent(share)) if share is not None else None,

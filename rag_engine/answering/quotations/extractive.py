@@ -35,9 +35,9 @@ from rag_engine.answering.quotations.question_terms import (
     shares_said,
     terms_of,
 )
-from rag_engine.answering.quotations.quotable import Unit, lead_of, opens_list, units_of, with_context, with_items
+from rag_engine.answering.quotations.quotable import Unit, lead_of, opens_list, read_alone, units_of, with_context
 from rag_engine.answering.quotations.quotation_chance import QuotationSignals, fit_of, quotation_chance
-from rag_engine.answering.quotations.shown import passage_markdown, table_markdown
+from rag_engine.answering.quotations.shown import Quotation
 from rag_engine.answering.quotations.sides import by_side
 from rag_engine.answering.source_order import in_order, renumbered
 from rag_engine.errors import BackendError
@@ -51,7 +51,6 @@ from rag_engine.types.answer import Citation, Fit, ShownQuotation
 from rag_engine.types.evidence import Evidence
 from rag_engine.types.passage import Source
 
-_READ = 300  # characters of a unit that a reader reads
 _UNITS = 128  # of all sources together, and so as many of each
 _SAME = 0.75  # words in common from which two units say the same
 # Logits of a reader by which its chance falls from a half to a quarter.
@@ -81,38 +80,6 @@ class Quoting:
 
 
 @dataclass(frozen=True, slots=True)
-class Quotation:
-    """Characters [start, end) of a source's text, as they are quoted.
-
-    `answer` is the part of them that a reader takes for the answer, None if it was not asked or found none. `lead` are
-    the opening words of an item of a long list, `rows` the rows of a table, `asked` the words of the question. `chance`
-    is that it answers, None if no reader read it.
-    """
-
-    source: Source
-    start: int
-    end: int
-    answer: Span | None = None
-    lead: Span | None = None
-    rows: tuple[Span, ...] = ()
-    asked: frozenset[str] = frozenset()
-    fit: Fit = "related"
-    chance: float | None = None
-
-    @property
-    def text(self) -> str:
-        """The quotation on one line."""
-        return one_line(self.source.text[self.start : self.end], limit=None).strip()
-
-    @property
-    def markdown(self) -> str:
-        """The quotation as it is shown."""
-        if self.rows:
-            return table_markdown(self.source.text, self.rows, self.answer, self.asked)
-        return passage_markdown(self.source.text, (self.start, self.end), self.answer, self.lead)
-
-
-@dataclass(frozen=True, slots=True)
 class _Quotable:
     """A unit of a source, the source's own units, and the reader's finding."""
 
@@ -123,9 +90,7 @@ class _Quotable:
 
     @property
     def text(self) -> str:
-        end = with_items(self.unit, self.units, _READ)
-        said = one_line(self.source.text[self.unit.start : end], limit=None).strip()
-        return f"{one_line(self.unit.opening)} {said}" if self.unit.opening else said
+        return read_alone(self.unit, self.units, self.source.text)
 
 
 def choose(

@@ -13,6 +13,7 @@ from typing import Literal
 
 from rag_engine.answering.quotations.enumerations import NUMBER_CELL, ItemMark, OpenLists, mark_at
 from rag_engine.text.folding import fold
+from rag_engine.text.neutralise import one_line
 from rag_engine.text.raised import RAISED
 from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.text.tables import read_table
@@ -23,6 +24,7 @@ UnitKind = Literal["sentence", "item", "row", "piece"]
 _MOST_WORDS = 110
 _LONGEST_LIST = 4000
 _LONGEST = 900
+_READ = 300  # characters of a list that a reader reads with its opening words
 _LINE_OF_CONTENTS = re.compile(r"\.{4,}|(?:\.\s){4,}")
 _FIGURES = re.compile(r"(?:\s\d[\d.,%]*){4,}")
 # A blank before a full stop is the rest of a table of contents' leader; French sets one before ! ; and :
@@ -107,13 +109,13 @@ def _sentence(unit: Unit, said: str, before: Unit | None, text: str, language: s
 def _leads(unit: Unit, text: str, item: str, mark: ItemMark) -> bool:
     """Return whether a unit that reads as no sentence opens the enumeration whose first item is next.
 
-    It ends with a colon, or the item goes on in mid-sentence.
+    It ends with a colon and is no end of a sentence, or the item goes on in mid-sentence.
     """
     said = text[unit.start : unit.end].strip()
     if unit.kind not in ("piece", "item") or not mark.may_open:
         return False
     if _OPENING_END.search(said):
-        return unit.kind == "piece"
+        return unit.kind == "piece" and not said[0].islower()
     words = item.split()[1:]
     goes_on = bool(words) and words[0][0].islower()
     ended = _SENTENCE_END.search(said) or _QUESTION_END.search(said)
@@ -219,10 +221,11 @@ def opens_list(unit: Unit, units: Sequence[Unit]) -> bool:
     return len(_members(unit, units)) > 1
 
 
-def with_items(unit: Unit, units: Sequence[Unit], most: int) -> int:
-    """Return the end of a unit, or of the items that it opens, as many as fit in `most` characters."""
-    fitting = (one.end for one in _members(unit, units) if one.end - unit.start <= most)
-    return max(fitting, default=unit.end)
+def read_alone(unit: Unit, units: Sequence[Unit], text: str) -> str:
+    """Return a unit as a reader reads it by itself: with its opening words or its items, in one line."""
+    fitting = (one.end for one in _members(unit, units) if one.end - unit.start <= _READ)
+    said = one_line(text[unit.start : max(fitting, default=unit.end)], limit=None).strip()
+    return f"{one_line(unit.opening)} {said}" if unit.opening else said
 
 
 def _enumeration(unit: Unit, text: str, units: Sequence[Unit], *, listing: bool) -> Span | None:

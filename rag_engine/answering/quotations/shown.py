@@ -1,13 +1,16 @@
-"""Quotations in markdown: the lines of a passage as the document parts them, rows of tables as tables."""
+"""Quotations as they are shown: the lines of a passage as the document parts them, rows of tables as tables."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from rag_engine.answering.citations import words
 from rag_engine.text.neutralise import one_line
 from rag_engine.text.sentences import Span, stripped
+from rag_engine.types.answer import Fit
+from rag_engine.types.passage import Source
 
 _OMITTED = " […] "
 _CELLS = " | "
@@ -15,6 +18,38 @@ _JOINT = " – "
 # "**" in a document is no mark of ours.
 _STARS = re.compile(r"\*(?=\*)|(?<=\*)\*")
 _BOLD = "**"
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """Characters [start, end) of a source's text, as they are quoted.
+
+    `answer` is the part of them that a reader takes for the answer, None if it was not asked or found none. `lead` are
+    the opening words of an item of a long list, `rows` the rows of a table, `asked` the words of the question. `chance`
+    is that it answers, None if no reader read it.
+    """
+
+    source: Source
+    start: int
+    end: int
+    answer: Span | None = None
+    lead: Span | None = None
+    rows: tuple[Span, ...] = ()
+    asked: frozenset[str] = frozenset()
+    fit: Fit = "related"
+    chance: float | None = None
+
+    @property
+    def text(self) -> str:
+        """The quotation on one line."""
+        return one_line(self.source.text[self.start : self.end], limit=None).strip()
+
+    @property
+    def markdown(self) -> str:
+        """The quotation as it is shown."""
+        if self.rows:
+            return table_markdown(self.source.text, self.rows, self.answer, self.asked)
+        return passage_markdown(self.source.text, (self.start, self.end), self.answer, self.lead)
 
 
 def passage_markdown(text: str, span: Span, answer: Span | None, lead: Span | None = None) -> str:

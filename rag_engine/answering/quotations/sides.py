@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import Protocol, TypeVar
 
+from rag_engine.answering.quotations.shown import Quotation
 from rag_engine.types.evidence import Evidence
 from rag_engine.types.passage import Source
 
@@ -14,33 +14,16 @@ from rag_engine.types.passage import Source
 _MOST = 6
 
 
-class QuotedPlace(Protocol):
-    """Characters [start, end) of a source that are quoted."""
-
-    @property
-    def source(self) -> Source:
-        """The source."""
-
-    @property
-    def start(self) -> int:
-        """Its first character."""
-
-    @property
-    def text(self) -> str:
-        """The quotation."""
-
-
-QuotedT = TypeVar("QuotedT", bound=QuotedPlace)
-
-
-def by_side(evidence: Evidence, choose: Callable[[str, Sequence[Source]], list[QuotedT]]) -> list[tuple[QuotedT, str]]:
+def by_side(
+    evidence: Evidence, choose: Callable[[str, Sequence[Source]], list[Quotation]]
+) -> list[tuple[Quotation, str]]:
     """Return the quotations of a question's sides, the best of each in turn, or none without sides.
 
     The best of each side has its name or, of a part of a question, the part; the others have "". `choose` returns the
     quotations for a question from sources, the best first.
     """
     numbers = {source.place: source.n for source in evidence.sources}
-    rankings: list[list[tuple[QuotedT, str]]] = []
+    rankings: list[list[tuple[Quotation, str]]] = []
     for side in evidence.sides:
         own = [replace(one, n=numbers[one.place]) for one in side.sources if one.place in numbers]
         found = choose(side.query, own)
@@ -48,7 +31,7 @@ def by_side(evidence: Evidence, choose: Callable[[str, Sequence[Source]], list[Q
         found.sort(key=lambda one: side.year not in one.text)
         rankings.append([(one, "" if place else side.name or side.question) for place, one in enumerate(found)])
     turns = [one for turn in zip_longest(*rankings) for one in turn if one is not None]
-    chosen: dict[tuple[int, int], tuple[QuotedT, str]] = {}
+    chosen: dict[tuple[int, int], tuple[Quotation, str]] = {}
     for one, label in turns:
         chosen.setdefault((one.source.n, one.start), (one, label))
     return list(chosen.values())[: max(_MOST, len(evidence.sides))]

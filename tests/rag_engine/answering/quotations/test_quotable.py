@@ -107,6 +107,11 @@ def test_opening_words_bring_all_their_items(lead: str, items: list[str]) -> Non
     assert text[slice(*with_context(first, text, units, "en"))] == "\n\n".join([lead, *items])
 
 
+def test_the_end_of_a_sentence_that_was_cut_opens_no_enumeration() -> None:
+    text = "The law sets out a vision of the\n\nnew water cycle:\n\n1. reducing what is drawn;\n\n2. storing rain."
+    assert not [unit for unit in units_of(text, "en") if unit.lead is not None]
+
+
 def test_a_row_of_a_table_is_a_unit() -> None:
     assert quoted("Country") == "Country: Sweden; Domestic (%): 30.2; Total (n): 7,106"
 
