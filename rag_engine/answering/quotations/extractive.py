@@ -32,6 +32,7 @@ from rag_engine.answering.quotations.question_terms import (
     asks_for_section_alone,
     asks_for_several,
     forms_in,
+    says_place,
     shares_said,
     terms_of,
 )
@@ -250,16 +251,17 @@ def _chance(found: AnswerSpan | None) -> float:
 
 def _shares(question: str, language: str, candidates: Sequence[_Quotable]) -> NDArray[np.float64]:
     """Return how much of the question each unit says, its document's title counting as said."""
-    gazetteer = load_gazetteer()
+    terms = terms_of(question, language, load_gazetteer())
+    gazetteer = load_gazetteer() if says_place(terms) else None
     titles: dict[int, frozenset[str]] = {}
     said: list[frozenset[str]] = []
-    for candidate in candidates:
+    texts = [candidate.text for candidate in candidates]
+    for candidate, text in zip(candidates, texts, strict=True):
         metadata = candidate.source.document.metadata
         if candidate.source.n not in titles:
             titles[candidate.source.n] = forms_in(metadata.title, metadata.language, gazetteer)
-        said.append(forms_in(candidate.text, metadata.language, gazetteer) | titles[candidate.source.n])
-    lengths = [len(words(candidate.text)) for candidate in candidates]
-    return shares_said(terms_of(question, language, gazetteer), said, lengths)
+        said.append(forms_in(text, metadata.language, gazetteer) | titles[candidate.source.n])
+    return shares_said(terms, said, [len(words(text)) for text in texts])
 
 
 def _candidates(sources: Sequence[Source]) -> list[_Quotable]:

@@ -65,11 +65,18 @@ def asked_paragraph(question: str) -> str:
     return next(filter(None, found.groups()), "").lower() if found else ""
 
 
-def forms_in(text: str, language: str, gazetteer: Gazetteer) -> frozenset[str]:
-    """Return every form that a text in this language says."""
+def forms_in(text: str, language: str, gazetteer: Gazetteer | None) -> frozenset[str]:
+    """Return every form that a text in this language says; of places only with a gazetteer."""
+    forms = frozenset((*words(text), *analyse(text, language)))
+    if gazetteer is None:
+        return forms
     places = find_places(text, gazetteer, language, running=True)
-    named = (_PLACE + name for name in (*places.countries, *places.regions))
-    return frozenset((*words(text), *analyse(text, language), *named))
+    return forms.union(_PLACE + name for name in (*places.countries, *places.regions))
+
+
+def says_place(terms: Sequence[Term]) -> bool:
+    """Return whether one of the terms is a place."""
+    return any(form.startswith(_PLACE) for term in terms for form in term)
 
 
 def shares_said(
