@@ -123,18 +123,25 @@ def choose(
     order = np.argsort(-scores, kind="stable").tolist()
     if reader is None:
         return _choose([(candidates[place], None) for place in order], quoting.most, listing=listing)
-    reading = _worth_reading(scores, shares, quoting)
+    reading = _worth_reading(candidates, scores, shares, quoting)
     found = _read(question, [candidates[place] for place in reading], reader, listing=listing)
     judged = sorted(((unit, quotation_chance(signals)) for unit, signals in found), key=lambda unit: -unit[1])
     rest = [(candidates[place], 0.0) for place in order if place not in reading]
     return _choose([*judged, *rest], quoting.most, listing=listing)
 
 
-def _worth_reading(scores: NDArray[np.float64], shares: NDArray[np.float64], quoting: Quoting) -> list[int]:
-    """Return the places of the units to read."""
-    likely, saying = (np.argsort(-values, kind="stable").tolist() for values in (scores, shares))
+def _worth_reading(
+    candidates: Sequence[_Quotable], scores: NDArray[np.float64], shares: NDArray[np.float64], quoting: Quoting
+) -> list[int]:
+    """Return the places of the units to read, of those that say the same the likeliest."""
+    different: dict[str, int] = {}
+    for place in np.argsort(-scores, kind="stable").tolist():
+        # An act may stand in two documents.
+        different.setdefault(candidates[place].text, place)
+    likely = [*different.values()]
     first = likely[: quoting.read[0]]
-    return [*first, *[place for place in saying if place not in first][: quoting.read[1]]]
+    saying = sorted(likely[quoting.read[0] :], key=lambda place: -float(shares[place]))
+    return [*first, *saying[: quoting.read[1]]]
 
 
 def _whole_sections(question: str, candidates: Sequence[_Quotable]) -> list[Quotation]:
@@ -162,13 +169,10 @@ def _read(
 ) -> list[tuple[_Quotable, QuotationSignals]]:
     """Return each candidate, with the answer that a reader finds in it alone, and its signals."""
     texts = [one.text for one in candidates]
-    # An act may stand in two documents.
-    different = list(dict.fromkeys(texts))
-    readings = dict(zip(different, reader.read(question, different), strict=True))
-    most = max(reading.relevance for reading in readings.values())
+    readings = reader.read(question, texts)
+    most = max(reading.relevance for reading in readings)
     found = []
-    for one, text in zip(candidates, texts, strict=True):
-        reading = readings[text]
+    for one, text, reading in zip(candidates, texts, readings, strict=True):
         span = best_span(reading, 0, len(text))
         passage = max(one.source.hits, key=lambda hit: hit.chance or 0.0)
         signals = QuotationSignals(
