@@ -52,7 +52,6 @@ from rag_engine.types.answer import Citation, Fit, ShownQuotation
 from rag_engine.types.evidence import Evidence
 from rag_engine.types.passage import Source
 
-_UNITS = 128  # of all sources together, and so as many of each
 _SAME = 0.75  # words in common from which two units say the same
 # Logits of a reader by which its chance falls from a half to a quarter.
 _SOFTNESS = 4.0
@@ -269,27 +268,17 @@ def _shares(question: str, language: str, candidates: Sequence[_Quotable]) -> ND
 
 
 def _candidates(sources: Sequence[Source]) -> list[_Quotable]:
-    """Return units around the passages that were found, the best sources first.
+    """Return the units of the sources in reading order.
 
     Pieces are taken only if no source has anything better.
     """
-    every = [_of_source(source) for source in sources]
-    whole = [[one for one in group if one.unit.kind != "piece"] for group in every]
-    groups = whole if any(whole) else every
-    each = max(_UNITS // max(sum(1 for group in groups if group), 1), 1)
-    return [one for group in groups for one in group[:each]]
+    every = [one for source in sources for one in _of_source(source)]
+    return [one for one in every if one.unit.kind != "piece"] or every
 
 
 def _of_source(source: Source) -> list[_Quotable]:
-    """Return a source's units, first those of its best hits, then the others in reading order."""
-
-    def distance(unit: Unit) -> tuple[int, int]:
-        start, end = source.start + unit.start, source.start + unit.end
-        ranks = (rank for rank, hit in enumerate(source.hits) if hit.start <= start and end <= hit.end)
-        return next(ranks, len(source.hits)), start
-
     units = units_of(source.text, source.document.metadata.language)
-    return [_Quotable(source, unit, units, _found(source, unit)) for unit in sorted(units, key=distance)]
+    return [_Quotable(source, unit, units, _found(source, unit)) for unit in units]
 
 
 def _found(source: Source, unit: Unit) -> AnswerSpan | None:
