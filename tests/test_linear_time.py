@@ -35,6 +35,7 @@ from ingestion.metadata.term_matching import cut_words, find_terms
 from ingestion.metadata.titles import find_titles
 from ingestion.quality.score import find_sections, key_terms, readability
 from ingestion.types.source import ListedSource
+from rag_engine.answering.quotations.definitions import asked_term, defines
 from rag_engine.answering.quotations.question_terms import forms_in
 from rag_engine.answering.quotations.quotable import units_of
 from rag_engine.book_index.matching import words_of
@@ -99,6 +100,7 @@ def _all(found: Iterable[object]) -> None:
 STEPS: dict[str, Callable[[str], object]] = {
     "acronyms": acronyms,
     "analyse": lambda text: analyse(text, "tr"),
+    "asked_term": lambda text: asked_term(text, "fr"),
     "calendar_dates": lambda text: calendar_dates(text, "en"),
     "canonical_authority": canonical_authority,
     "choose_title": lambda text: choose_title("Act", text, _extracted(text).blocks, Path("act.pdf")),
@@ -106,6 +108,7 @@ STEPS: dict[str, Callable[[str], object]] = {
     "own_numbers": lambda text: own_numbers(text, "en"),
     "clean": lambda text: clean(_extracted(text), "en"),
     "cut_words": cut_words,
+    "defines": lambda text: defines(text, "tr", "arsa payı", []),
     "document_text": lambda text: document_text(_extracted(text), "en"),
     "find_dates": lambda text: find_dates(_extracted(text), _SOURCE, FileProperties(), "en", today=_TODAY),
     "find_differences": lambda text: find_differences(text, f"{text} and more"),

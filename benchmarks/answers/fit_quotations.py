@@ -34,7 +34,7 @@ TABLE = DATA / "quotation_chances.toml"
 _RIDGE = 1e-2
 # The chances from which a quotation is said to answer, and to be related.
 ANSWERS, RELATED = 0.45, 0.15
-NAMES = tuple(QuotationSignals(None, None, 0.5, None, 0.0).values())
+NAMES = tuple(QuotationSignals(None, 0.5, None, 0.0).values())
 FITS = ("answers", "related", "weak")
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from rag_engine.answer_sentences import also_relevant, in_quotes, note_words, quotations_heading, wording_days
 from rag_engine.answering.chances import AnswerSpan, best_span, may_answer
 from rag_engine.answering.citations import PageOf, citation_at, clause_of, shared_words, words
+from rag_engine.answering.quotations.definitions import asked_term, defines
 from rag_engine.answering.quotations.notes import (
     WordingsThen,
     asked_number,
@@ -87,6 +88,7 @@ class _Quotable:
     unit: Unit
     units: Sequence[Unit] = field(repr=False)
     found: AnswerSpan | None = None
+    defines: bool = False
 
     @property
     def text(self) -> str:
@@ -117,6 +119,8 @@ def choose(
     titles = [name for source in named for name in (source.document.metadata.title, source.act)]
     if named and asks_for_section_alone(question, language, titles):
         return _whole_sections(question, candidates)
+    if term := asked_term(question, language):
+        candidates = [replace(one, defines=_defines(one, term)) for one in candidates]
     listing = asks_for_several(question, language)
     scores, shares = _scores(question, language, candidates, quoting)
     order = np.argsort(-scores, kind="stable").tolist()
@@ -139,8 +143,16 @@ def _worth_reading(
         different.setdefault(candidates[place].text, place)
     likely = [*different.values()]
     first = likely[: quoting.read[0]]
-    saying = sorted(likely[quoting.read[0] :], key=lambda place: -float(shares[place]))
+    saying = sorted(likely[quoting.read[0] :], key=lambda place: (not candidates[place].defines, -float(shares[place])))
     return [*first, *saying[: quoting.read[1]]]
+
+
+def _defines(one: _Quotable, term: str) -> bool:
+    """Return whether a unit says what a term means."""
+    document = one.source.document
+    said = one_line(one.source.text[one.unit.start : one.unit.end], limit=None)
+    names = document.metadata.title, one.source.act
+    return one.unit.kind != "row" and defines(said, document.metadata.language, term, names)
 
 
 def _whole_sections(question: str, candidates: Sequence[_Quotable]) -> list[Quotation]:
@@ -175,11 +187,11 @@ def _read(
         span = best_span(reading, 0, len(text))
         passage = max(one.source.hits, key=lambda hit: hit.chance or 0.0)
         signals = QuotationSignals(
-            answer=span.score if span else None,
             in_passage=one.found.score if one.found else None,
             passage=passage.chance or 0.0,
             behind=reading.relevance - most,
             lists=listing and opens_list(one.unit, one.units),
+            defines=one.defines,
             relevance=max((hit.reading.relevance for hit in one.source.hits if hit.reading), default=None),
         )
         placed = _placed(one, text, span) if span else None
@@ -298,17 +310,23 @@ def _choose(ordered: Sequence[tuple[_Quotable, float | None]], most: int, *, lis
     likely = {n for n, of in hits.items() if any(map(may_answer, of))} or hits.keys()
     chosen: list[Quotation] = []
     leads: dict[tuple[int, Span] | None, int] = {}
+    defined: set[tuple[int, Span] | None] = set()
     for candidate, chance in ordered:
         quotation = _quotation(candidate, chance, listing=listing)
         listed = (quotation.source.n, quotation.lead) if quotation.lead else None
-        if listed in leads:
+        if listed in defined:
+            # Its other definitions are of other terms.
+            continue
+        if listed in leads and not candidate.defines:
             # Two items of a list are the list.
             whole = _quotation(candidate, chance, listing=True)
             first = chosen[leads[listed]]
             if not whole.lead:
                 chosen[leads[listed]] = replace(whole, fit=first.fit, chance=first.chance)
         elif (not chosen or quotation.source.n in likely) and _is_new(quotation, chosen):
-            if listed:
+            if listed and candidate.defines:
+                defined.add(listed)
+            elif listed:
                 leads[listed] = len(chosen)
             chosen.append(quotation)
         if len(chosen) == most:

@@ -25,32 +25,32 @@ _BY_TIER: dict[Tier, Fit] = {"strong": "answers", "moderate": "related", "weak":
 class QuotationSignals:
     """Signals that speak for a quotation, in logits but for the chance of its passage.
 
-    - `answer`: the lead of the best answer in it over none, read alone
-    - `in_passage`: the same, read in its passage
+    - `in_passage`: the lead of the best answer in it over none, read in its passage
     - `passage`: the chance that its passage answers
     - `relevance`: how relevant its passage is
-    - `behind`: by how much it is less relevant than the most relevant unit, 0 or less
+    - `behind`: by how much it is less relevant than the most relevant unit, each read alone, 0 or less
     - `lists`: whether it opens a list, if the question asks for one
+    - `defines`: whether it says what the term means that the question asks for
     """
 
-    answer: float | None
     in_passage: float | None
     passage: float
     relevance: float | None
     behind: float
     lists: bool = False
+    defines: bool = False
 
     def values(self) -> dict[str, float]:
         """Return the signals by the names of their weights."""
         passage = min(max(self.passage, _LEAST), 1 - _LEAST)
         return {
             "constant": 1.0,
-            "answer": _within(self.answer),
             "in_passage": _within(self.in_passage),
             "passage": log(passage / (1 - passage)),
             "relevance": _within(self.relevance),
             "behind": _within(self.behind),
             "lists": float(self.lists),
+            "defines": float(self.defines),
         }
 
 

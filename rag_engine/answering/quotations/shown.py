@@ -1,4 +1,4 @@
-"""Quotations as they are shown: the lines of a passage as the document parts them, rows of tables as tables."""
+"""Quotations as they are shown: passages line by line, rows of tables as tables."""
 
 from __future__ import annotations
 

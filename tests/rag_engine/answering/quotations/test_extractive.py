@@ -181,6 +181,14 @@ def test_what_a_reader_finds_comes_first_with_the_words_that_answer_in_bold(quot
     assert result.citations[0].quote == "The museum opens at ten in the morning on weekdays."
 
 
+def test_a_definition_that_is_asked_for_is_quoted_with_its_lead_and_without_the_others(quote: Quote) -> None:
+    items = "\n\n".join(f"({sign}) “{sign}-plan” means {'a document of many pages ' * 9};" for sign in "abcdefgh")
+    source = rated(make_source(1, f"In this Act:\n\n{items}"), "strong")
+    result = quote("What does “c-plan” mean in the Act?", [source], reader=FindingReader("“c-plan”"))
+    assert result.quoted[0].text.startswith("“In this Act: […] (c) **“c-plan”** means")
+    assert "“d-plan”" not in result.text
+
+
 def test_a_quotation_in_another_language_stands_as_it_is_and_all_about_it_is_in_the_questions(quote: Quote) -> None:
     german = "Die Wasserbehörde prüft jeden Deich zweimal im Jahr. Schäden am Deich sind binnen zwei Tagen zu melden."
     result = quote("Quando si controlla un argine?", [make_source(1, german, language="de")], language="it")
