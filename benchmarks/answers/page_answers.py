@@ -1,10 +1,11 @@
 """Page questions: first right, quoted, refused, by kind of question and by pair of languages.
 
-    python -m benchmarks.answers.page_answers [--half dev|heldout] [--workspace DIR] [--shared DIR]
+    python -m benchmarks.answers.page_answers [--set page_answers|two_sided] [--half dev|heldout] [--workspace DIR]
 
-The questions are those of data/eval/page_answers.jsonl. A quotation is right if it is of a document that answers and
-holds every quote of it. A question to two documents is quoted if each of them has a right quotation. No language model
-is asked. Nothing is fitted on the heldout half; what fails is listed for the dev half alone.
+The questions are those of data/eval/page_answers.jsonl, or of two_sided.jsonl to two documents each. A quotation is
+right if it is of a document that answers and holds every quote of it. A question to two documents is quoted if each
+of them has a right quotation. No language model is asked. Nothing is fitted on the heldout half; what fails is listed
+for the dev half alone.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from rag_engine.evaluation.gold import NOT_THERE, GoldQuestion, holds, read_gold
 from rag_engine.planning.follow_up import Exchange
 from rag_engine.types.answer import Answer
 
-QUESTIONS = DATA / "eval" / "page_answers.jsonl"
+QUESTIONS, TWO_SIDED = (DATA / "eval" / f"{name}.jsonl" for name in ("page_answers", "two_sided"))
+TITLES = {QUESTIONS: "Page questions", TWO_SIDED: "Questions to two documents"}
 TWO_DOCUMENTS = "two documents"
 COLUMNS = ("questions", "asked", "found among the passages", "first quotation right", "quoted", "refused")
 
@@ -116,17 +118,20 @@ def failures(asked: Sequence[Asked]) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--set", choices=(QUESTIONS.stem, TWO_SIDED.stem), default=QUESTIONS.stem)
     parser.add_argument("--half", choices=("dev", "heldout"), default="dev")
     add_corpus_options(parser)
     arguments = parser.parse_args()
+    file = TWO_SIDED if arguments.set == TWO_SIDED.stem else QUESTIONS
+    command = f"python -m benchmarks.answers.page_answers --set {file.stem} --half {arguments.half}"
     with corpus_engine(arguments) as engine:
-        asked = [ask(engine, question) for question in read_gold(QUESTIONS, cast("Split", arguments.half))]
+        asked = [ask(engine, question) for question in read_gold(file, cast("Split", arguments.half))]
     write_table(
-        f"page_answers_{arguments.half}",
-        f"Page questions, {'fitted' if arguments.half == 'dev' else 'unread'}",
+        f"{file.stem}_{arguments.half}",
+        f"{TITLES[file]}, {'worked on' if arguments.half == 'dev' else 'not worked on'}",
         COLUMNS,
         table(asked),
-        [machine(), f"`python -m benchmarks.answers.page_answers --half {arguments.half}`, no language model."],
+        [machine(), f"`{command}`, no language model."],
     )
     if arguments.half == "dev":
         print("\n".join(failures(asked)))

@@ -37,10 +37,14 @@ def gather_sides(
     for number, side in enumerate(sides, 1):
         steps.append(ControllerStep("retrieve", number, side.question))
         yield steps[-1]
-        evidence = search(side)
+        asked, evidence = side, search(side)
+        if evidence.ground == "none" and side.name:
+            # A document may say the name too: "Die Hauptstadt der Bundesrepublik Deutschland ist Berlin".
+            asked = replace(side, query=side.question)
+            evidence = search(asked)
         found.append(evidence)
         may = evidence.sources if evidence.ground != "none" else ()
-        searched.append(replace(side, sources=tuple(one for one in may if _is_of(one, side, gazetteer))))
+        searched.append(replace(asked, sources=tuple(one for one in may if _is_of(one, side, gazetteer))))
     if not any(side.name or side.sources for side in searched):
         return first
     pool: dict[Place, Source] = {}

@@ -34,6 +34,7 @@ _LONGEST_NAME = 6
 _SHORTEST_NAME = 3
 _WORD = re.compile(r"[^\W_]+")
 _YEAR_BEHIND = re.compile(r"[\s,(]*(?:1[5-9]|20)\d\d\)?(?![\w/:-]|[.,]\d)")
+_ATTACHED = re.compile(r"['’]\w+")
 # A series and its number, as it stands in the names of files: COP16, CMA 4.
 _NUMBERED = re.compile(r"(?<!\w)([^\W\d_]{2,6})[\s-]?(\d{1,3})(?!\w)")
 
@@ -229,11 +230,11 @@ def _file_words(file: str) -> frozenset[str]:
 def _of_countries(
     question: str, language: str, documents: Mapping[int, DocumentRecord], gazetteer: Gazetteer
 ) -> list[_Mention]:
-    """Return the mentions of a single country, each with its documents."""
+    """Return the mentions of a single country with what is attached ("İtalya'nın"), each with its documents."""
     return [
         _Mention(
             start,
-            end,
+            attached.end() if (attached := _ATTACHED.match(question, end)) else end,
             frozenset(key for key, record in documents.items() if form.countries[0] in record.metadata.countries),
             form.countries[0],
         )
@@ -317,8 +318,8 @@ def _questions(question: str, run: Sequence[_Mention], words: PartWords, languag
     def says(text: str) -> bool:
         return any(fold(word) not in ignored for word in _WORD.findall(text))
 
-    if not words.anywhere and any(words.asks.match(text.lstrip()) for text in before):
-        # Each side has a clause that asks.
+    if not words.anywhere and any(words.asks.match(text.lstrip()) and says(text) for text in before):
+        # Each side has a clause that asks, not just "and who in".
         leads, tails = [lead, *([""] * (len(run) - 1))], [*([""] * (len(run) - 1)), tail]
     else:
         leads, tails = [lead] * len(run), [tail] * len(run)

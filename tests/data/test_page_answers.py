@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.answers.page_answers import QUESTIONS, TWO_DOCUMENTS, documents
+from benchmarks.answers.page_answers import QUESTIONS, TWO_DOCUMENTS, TWO_SIDED, documents
 from ingestion.extraction.extract import extract
 from ingestion.file_reading import ExtractionLimits
 from rag_engine.backends.identify_language import identify_language
@@ -16,7 +16,7 @@ from rag_engine.config import DATA
 from rag_engine.evaluation.gold import NOT_THERE, GoldQuestion, letters_of, locate, read_gold
 from rag_engine.text.folding import fold
 
-ALL = read_gold(QUESTIONS, "all")
+ALL, SIDES = read_gold(QUESTIONS, "all"), read_gold(TWO_SIDED, "all")
 KINDS = {
     "number", "who", "when", "definition", "list", "condition", "negation", "table cell", TWO_DOCUMENTS, NOT_THERE,
     "follow-up",
@@ -43,18 +43,21 @@ def test_sixty_questions_are_balanced_over_kinds_and_languages_in_both_halves() 
 
 def test_every_third_row_is_held_out() -> None:
     assert [one.split for one in ALL] == ["dev", "dev", "heldout"] * 20
+    assert [one.split for one in SIDES] == ["dev", "dev", "heldout"] * 10
 
 
 def test_a_question_is_recognised_as_its_language() -> None:
-    taken = {one.id: identify_language(one.question, {one.language: 1.0}) for one in ALL}
-    assert taken == {one.id: one.language for one in ALL}
-    assert all(one.id.startswith(f"{one.language}-") for one in ALL)
+    every = (*ALL, *SIDES)
+    taken = {one.id: identify_language(one.question, {one.language: 1.0}) for one in every}
+    assert taken == {one.id: one.language for one in every}
+    assert all(one.id.startswith(f"{one.language}-") for one in every)
 
 
 def test_only_follow_ups_name_the_question_before_and_only_questions_without_an_answer_have_no_quotes() -> None:
     assert {one.id for one in ALL if one.before} == {one.id for one in ALL if one.kind == "follow-up"}
     assert {one.id for one in ALL if not one.quotes} == {one.id for one in ALL if one.kind == NOT_THERE}
-    assert all(len(documents(one)) == 2 for one in ALL if one.kind == TWO_DOCUMENTS)
+    assert all(len(documents(one)) == 2 for one in (*ALL, *SIDES) if one.kind == TWO_DOCUMENTS)
+    assert {one.kind for one in SIDES} == {TWO_DOCUMENTS}
     assert all(not file.startswith("scan_") for one in ALL for file in documents(one))
 
 
@@ -79,10 +82,10 @@ def test_no_two_questions_ask_for_the_same_sentence_here_or_in_the_other_sets() 
                     assert theirs not in mine, (one.id, other)
 
 
-@pytest.mark.parametrize("document", sorted({file for one in ALL for file in documents(one)}))
+@pytest.mark.parametrize("document", sorted({file for one in (*ALL, *SIDES) for file in documents(one)}))
 def test_every_quote_stands_on_its_page(shared: Path, document: str) -> None:
     extracted = extract(shared / "data" / "corpus" / document, ExtractionLimits(), None)
-    for one in ALL:
+    for one in (*ALL, *SIDES):
         for quote in one.quotes:
             if quote.document == document:
                 assert locate(quote, extracted), one.id

@@ -74,6 +74,31 @@ def test_each_side_is_asked_without_the_names_of_all_of_them() -> None:
     assert (second.question, second.query) == ("How is it paid in Italy?", "How is it paid?")
 
 
+@pytest.mark.parametrize(
+    ("language", "question", "asked"),
+    [
+        ("en", "Who pays for shelters in Germany and who in Italy?", "Who pays for shelters?"),
+        ("it", "Chi paga i rifugi in Germania e chi in Italia?", "Chi paga i rifugi?"),
+        ("de", "Wer zahlt Schutzräume in Deutschland und wer in Italien?", "Wer zahlt Schutzräume?"),
+        ("fr", "Qui paie les abris en Allemagne et qui en Italie ?", "Qui paie les abris?"),
+        ("es", "¿Quién paga los refugios en Alemania y quién en Italia?", "¿Quién paga los refugios?"),
+        ("pt", "Quem paga os abrigos na Alemanha e quem na Itália?", "Quem paga os abrigos?"),
+    ],
+)
+def test_a_side_that_only_repeats_who_is_asked_the_same(language: str, question: str, asked: str) -> None:
+    assert [side.query.replace(" ?", "?") for side in sides(question, language)] == [asked, asked]
+
+
+def test_what_is_attached_to_a_country_is_no_word_of_what_is_asked() -> None:
+    for question in (
+        "Almanya'da ve İtalya'da sığınaklar nasıl ödenir?",
+        "Almanya’da ve İtalya’da sığınaklar nasıl ödenir?",
+    ):
+        first, second = sides(question, "tr")
+        assert first.query == second.query == "Sığınaklar nasıl ödenir?"
+        assert (first.name, second.name) == ("Almanya", "İtalya")
+
+
 def test_two_years_are_sides_whose_passages_have_to_name_them() -> None:
     assert [(side.name, side.year) for side in sides("How many homes were flooded in 2007 and in 2009?", "en")] == [
         ("2007", "2007"),
