@@ -339,7 +339,7 @@ class Engine:
         gathered = yield from gather(first, search, self.controller_tools(), self.config.controller)
         if gathered.hits is first.hits:
             return gathered
-        return bound(self._judged(self._read(gathered)), name_documents(first.plan, self.collection.view(), None))
+        return bound(self._judged(self._read(gathered)), name_documents(first.plan, view, None))
 
     def _side_search(
         self, language: str, answering: frozenset[int], wanted: Filter | None, retrieval: RetrievalConfig | None

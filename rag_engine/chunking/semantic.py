@@ -95,10 +95,11 @@ def cut_children(text: str, sentences: Sequence[Span], config: ChunkSizes) -> tu
         cut = (
             _last(sentence_ends, highest - config.child_overlap, highest_end)
             or _last(ends, lowest, highest_end)
-            or start + len(text[start : highest + 1].rstrip()) - 1
+            or min(start + len(text[start : highest + 1].rstrip()), highest)
         )
         spans.append((start, cut))
-        lowest = cut - config.child_overlap
+        # Behind a blank that is longer than a child nothing is left to repeat.
+        lowest = max(cut - config.child_overlap, start + 1)
         whole = text[cut].isspace()
         start = (
             _first(sentence_starts, lowest, cut)

@@ -20,6 +20,7 @@ from rag_engine.controller.sub_questions import MOST, PartWords, as_question, pa
 from rag_engine.geography import Gazetteer, country_in, place_mentions
 from rag_engine.retrieval.act_lexicon import NameWord, load_lexicon, name_words
 from rag_engine.retrieval.act_mentions import ALONE, find_acts
+from rag_engine.retrieval.named_documents import own_documents
 from rag_engine.storage.section_index import Act
 from rag_engine.text.folding import fold
 from rag_engine.text.identifiers import find_identifiers
@@ -144,12 +145,7 @@ def _of_documents(
 
 
 def _of_acts(acts: Sequence[Act], documents: Mapping[int, DocumentRecord]) -> frozenset[int]:
-    """Return the documents of acts, of each those that have its title if there are any."""
-    found: set[int] = set()
-    for act in acts:
-        held = act.documents & documents.keys()
-        found |= {key for key in held if documents[key].metadata.title == act.name} or held
-    return frozenset(found)
+    return frozenset().union(*(own_documents(act, documents) for act in acts))
 
 
 def _by_title(

@@ -15,8 +15,7 @@ from functools import cache
 from rapidfuzz import fuzz, process
 
 from rag_engine.planning.instructions import QUOTED
-from rag_engine.retrieval.act_mentions import ActMention
-from rag_engine.retrieval.named_documents import act_documents, act_mentions
+from rag_engine.retrieval.named_documents import act_mentions, own_documents
 from rag_engine.storage.snapshot import CollectionView
 from rag_engine.text.analyzer import stems_of
 from rag_engine.text.file_kinds import page_kind
@@ -87,7 +86,8 @@ def asked_words(plan: QueryPlan, view: CollectionView) -> AskedWords | None:
     if len(mentions) != 1:
         return None
     [mention] = mentions
-    documents = tuple(_documents(mention, view))
+    known = view.snapshot.documents
+    documents = tuple(known[key] for act in mention.acts for key in sorted(own_documents(act, known)))
     languages = {one.metadata.language for one in documents}
     rest = f"{question[: mention.start]} \n {_ATTACHED.sub('', question[mention.end :], count=1)}"
     quoted = [word for match in QUOTED.finditer(rest) for word in _WORD.findall(match.group())]
@@ -147,14 +147,6 @@ def occurs(word: str, text: str, language: str) -> bool:
 def _spelling(text: str) -> str:
     """Return a text folded, with one spelling of sulfur and sulphur."""
     return fold(text).replace("ph", "f")
-
-
-def _documents(mention: ActMention, view: CollectionView) -> Iterator[DocumentRecord]:
-    """Yield the documents of the acts that bear their title, else all that hold them."""
-    documents = view.snapshot.documents
-    for act in mention.acts:
-        held = [documents[key] for key in act_documents(act, documents)]
-        yield from [one for one in held if one.metadata.title in act.titles] or held
 
 
 def _searched(rest: str, language: str) -> list[str]:

@@ -95,6 +95,12 @@ def act_documents(act: Act, documents: Mapping[int, DocumentRecord]) -> Iterator
         yield from (key for key, one in documents.items() if one.metadata.title == act.name)
 
 
+def own_documents(act: Act, documents: Mapping[int, DocumentRecord]) -> frozenset[int]:
+    """Return the documents that bear the title of an act, else all that hold it."""
+    held = frozenset(act_documents(act, documents))
+    return frozenset(key for key in held if documents[key].metadata.title in act.titles) or held
+
+
 def _with_titles(view: CollectionView) -> tuple[Act, ...]:
     """Return the acts of the collection, and its other documents as acts without sections."""
     known = {title for act in view.acts for title in act.titles}

@@ -56,6 +56,8 @@ def defines(text: str, language: str, term: str, names: Collection[str]) -> bool
 
 @cache
 def _forms(table: Literal["asks", "says"], language: str) -> tuple[re.Pattern[str], ...]:
-    written = read_table("definitions")[table].get(language, ())
-    forms = (*(one.replace("{term}", _TERM) for one in written), *(_ANYWHERE if table == "says" else ()))
+    known = read_table("definitions")
+    begin = known["begin"].get(language, "^")
+    written = [one.replace("{begin}", begin).replace("{term}", _TERM) for one in known[table].get(language, ())]
+    forms = (*written, *_ANYWHERE) if table == "says" else written
     return tuple(re.compile(form, re.IGNORECASE | re.DOTALL) for form in forms)

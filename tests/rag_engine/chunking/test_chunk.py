@@ -37,6 +37,13 @@ def test_chunks_of_any_text_by_any_strategy_cover_it(text: str, strategy: Strate
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("before", ["", "The plan holds. "])
+def test_a_blank_longer_than_a_child_is_stepped_over(before: str, strategy: Strategy) -> None:
+    text = f"{before}{'A' * 112}{' ' * 2_000}{'B' * 76}"
+    check(text, cut(text, strategy).parents, DEFAULT)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_text_that_fits_into_one_child_is_one_parent_with_one_child(strategy: Strategy) -> None:
     done = cut(
         "Scope\n\nThe plan holds for the lower town. It holds at night.\n\nDuties\n\nThe mayor decides.", strategy

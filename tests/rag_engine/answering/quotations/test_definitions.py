@@ -17,6 +17,17 @@ ASKED = [
     ("Como a LGPD define controlador?", "pt", "VI - controlador: pessoa a quem competem as decisões;"),
     ("O que é um dado pessoal?", "pt", "Considera-se dado pessoal a informação sobre alguém."),
     ("Kat mülkiyetinde arsa payı ne demektir?", "tr", "d) Arsanın bölümlere tahsis edilen paylarına (Arsa payı);"),
+    ("What does “operator” mean?", "en", "For the purposes of this Article, “operator” means the person who runs it."),
+    ("Was ist ein Betreiber?", "de", "Im Sinne dieses Gesetzes ist Betreiber, wer die Anlage führt."),
+    (
+        "Qu'est-ce qu'un exploitant ?",
+        "fr",
+        "Au sens de la présente loi, on entend par exploitant la personne qui agit.",
+    ),
+    ("¿Qué es un operador?", "es", "A los efectos de esta Ley, se entiende por operador la persona que actúa."),
+    ("Che cos'è un gestore?", "it", "Ai fini della presente legge si intende per gestore la persona che agisce."),
+    ("O que é um operador?", "pt", "Para os fins desta Lei, considera-se operador a pessoa que trata os dados."),
+    ("İşletmeci nedir?", "tr", "İşletmeci ifadesi, tesisi yöneten ve ondan sorumlu olan kişiyi ifade eder."),
     ("Afet nedir?", "tr", "a) Afet: Toplumun tamamı için kayıp doğuran olay,"),
 ]
 
