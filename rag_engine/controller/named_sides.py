@@ -226,7 +226,10 @@ def _file_words(file: str) -> frozenset[str]:
 def _of_countries(
     question: str, language: str, documents: Mapping[int, DocumentRecord], gazetteer: Gazetteer
 ) -> list[_Mention]:
-    """Return the mentions of a single country with what is attached ("İtalya'nın"), each with its documents."""
+    """Return the mentions of a single country, each with its documents.
+
+    What is attached to a name is of the mention ("İtalya'nın").
+    """
     return [
         _Mention(
             start,
