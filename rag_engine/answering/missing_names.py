@@ -1,4 +1,4 @@
-"""Acts and attributes that a question asks for and that none of its likeliest passages names."""
+"""Acts, sections and attributes that a question asks for and that none of its passages names."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 
+from rag_engine.answering.quotations.question_terms import asks_for_section_alone
+from rag_engine.chunking.section.references import find_references, named_sections
+from rag_engine.chunking.section.rules import normal_label
 from rag_engine.retrieval.act_lexicon import NameWord, load_lexicon, name_words
 from rag_engine.retrieval.act_mentions import SHORT, capitals
 from rag_engine.retrieval.place_fit import said
@@ -33,6 +36,19 @@ def unknown_act(question: str, sources: Sequence[Source]) -> str:
         if written and not any(fold(name) in text for name in (*names, *known) for text in texts):
             return written
     return ""
+
+
+def missing_section(question: str, language: str, sources: Sequence[Source]) -> str:
+    """Return the section whose text alone a question asks for, if no source is of it or refers to it; or ""."""
+    sections = named_sections(question, language)
+    if not sections or not asks_for_section_alone(question, language, [one.document.metadata.title for one in sources]):
+        return ""
+    labels = {section.label for section in sections}
+    for source in sources:
+        referred = find_references(source.text, source.document.metadata.language)
+        if not labels.isdisjoint([normal_label(source.section), *(one.label for one in referred)]):
+            return ""
+    return question[sections[0].start : sections[0].end]
 
 
 def missing_attribute(question: str, sources: Sequence[Source]) -> str:

@@ -1,4 +1,4 @@
-"""Refusals that name what is missing: a country, a state, a year or an act that no source speaks of."""
+"""Refusals that name what is missing: a country, a state, a year, an act or a section that no source speaks of."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from rag_engine.answering.missing_names import missing_attribute, unknown_act
+from rag_engine.answering.missing_names import missing_attribute, missing_section, unknown_act
 from rag_engine.geography import Gazetteer, find_places, geographic_boost, place_mentions
 from rag_engine.planning.states import state_mentions
 from rag_engine.retrieval.place_fit import names_place, place_fit, said
@@ -21,7 +21,7 @@ YEAR = re.compile(r"(?<![\w/.,:-])(?:1[5-9]|20)\d\d(?![\w/:-]|[.,]\d)")
 
 
 def unnamed(evidence: Evidence, gazetteer: Gazetteer) -> str:
-    """Return the question's place, year, act or attribute that no source mentions, or "".
+    """Return the question's place, year, act, section or attribute that no source mentions, or "".
 
     It is written as in the question. If one of several countries or years is mentioned, the result is "". A source may
     be about the country without its name if its place is unknown, if it is of an act that the question names, and
@@ -40,7 +40,11 @@ def unnamed(evidence: Evidence, gazetteer: Gazetteer) -> str:
         return _written(question, scope, gazetteer, evidence.plan.language)
     # An act of the collection was looked up by its name.
     of_an_act = any(hit.provenance for source in likely for hit in source.hits)
-    return ("" if of_an_act else unknown_act(question, likely)) or missing_attribute(question, likely)
+    return (
+        ("" if of_an_act else unknown_act(question, likely))
+        or missing_section(question, evidence.plan.language, evidence.sources)
+        or missing_attribute(question, likely)
+    )
 
 
 def may_be_about(

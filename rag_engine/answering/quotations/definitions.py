@@ -19,6 +19,8 @@ _MARK = re.compile(r"\s*(?:\(?\w{1,5}[.)]|[IVXLC]{1,6}(?:-[A-Z])?\s?[-–—.]|[
 _ANYWHERE = (rf"^{_TERM}\s?[:：]\s", r"\((?:[^()]{0,30}?[\"“„«])?(?P<term>[^()]{2,60}?)[\"”“»]?\)")
 # Words by which a definition names the term more exactly: "espace de pleine terre".
 _MORE = 1
+# Words from which a cell of a table says what a term means.
+_SHORTEST = 4
 
 
 def asked_term(question: str, language: str) -> str:
@@ -52,6 +54,17 @@ def defines(text: str, language: str, term: str, names: Collection[str]) -> bool
     matches = (match for form in _forms("says", language) for match in form.finditer(said))
     named = (frozenset(analyse(match["term"], language)) for match in matches)
     return any(stems & asked and len(stems - asked) <= _MORE and asked <= stems | around for stems in named)
+
+
+def row_defines(row: str, language: str, term: str) -> bool:
+    """Return whether a row of a table has the term in its first cell and says in another what it means.
+
+    >>> row_defines("Term: Flood plan; Meaning: the plan that a county keeps", "en", "flood plan")
+    True
+    """
+    first, *others = (cell.partition(": ")[2] for cell in row.split("; "))
+    asked = frozenset(analyse(term, language))
+    return asked == frozenset(analyse(first, language)) and any(len(cell.split()) >= _SHORTEST for cell in others)
 
 
 @cache

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rag_engine.answer_sentences import also_relevant, in_quotes, note_words, quotations_heading, wording_days
 from rag_engine.answering.chances import AnswerSpan, best_span, may_answer
 from rag_engine.answering.citations import PageOf, citation_at, clause_of, shared_words, words
-from rag_engine.answering.quotations.definitions import asked_term, defines
+from rag_engine.answering.quotations.definitions import asked_term, defines, row_defines
 from rag_engine.answering.quotations.notes import (
     WordingsThen,
     asked_number,
@@ -34,6 +34,7 @@ from rag_engine.answering.quotations.question_terms import (
     asks_for_several,
     forms_in,
     says_place,
+    section_labels,
     shares_said,
     terms_of,
 )
@@ -42,10 +43,12 @@ from rag_engine.answering.quotations.quotation_chance import QuotationSignals, f
 from rag_engine.answering.quotations.shown import Quotation
 from rag_engine.answering.quotations.sides import by_side
 from rag_engine.answering.source_order import in_order, renumbered
+from rag_engine.chunking.section.rules import normal_label
 from rag_engine.errors import BackendError
 from rag_engine.geography import load_gazetteer
 from rag_engine.protocols import PassageReader
 from rag_engine.retrieval.diversity import scaled
+from rag_engine.text.file_kinds import page_kind
 from rag_engine.text.languages import name_in
 from rag_engine.text.neutralise import one_line
 from rag_engine.text.sentences import Span
@@ -110,14 +113,19 @@ def choose(
     quoted in place of the present one. `language` is the question's. BackendError if the reader fails.
     """
     named = [source for source in sources if any(hit.named for hit in source.hits)]
+    titles = [name for source in named for name in (source.document.metadata.title, source.act)]
+    alone = asks_for_section_alone(question, language, titles)
+    if alone and not named:
+        # Several acts have a section of this number.
+        labels = section_labels(question, language)
+        named = [source for source in sources if normal_label(source.section) in labels]
     then = wordings_then(sources, as_of, [source.section for source in named])
     read = named or sources
     candidates = _candidates(sorted([*read, *(one for one in then.sources if one not in read)], key=lambda one: one.n))
     candidates = _without_notes(question, language, candidates, then)
     if not candidates:
         return []
-    titles = [name for source in named for name in (source.document.metadata.title, source.act)]
-    if named and asks_for_section_alone(question, language, titles):
+    if named and alone:
         return _whole_sections(question, candidates)
     if term := asked_term(question, language):
         candidates = [replace(one, defines=_defines(one, term)) for one in candidates]
@@ -151,8 +159,10 @@ def _defines(one: _Quotable, term: str) -> bool:
     """Return whether a unit says what a term means."""
     document = one.source.document
     said = one_line(one.source.text[one.unit.start : one.unit.end], limit=None)
-    names = document.metadata.title, one.source.act
-    return one.unit.kind != "row" and defines(said, document.metadata.language, term, names)
+    language = document.metadata.language
+    if one.unit.kind == "row":
+        return row_defines(said, language, term)
+    return defines(said, language, term, (document.metadata.title, one.source.act))
 
 
 def _whole_sections(question: str, candidates: Sequence[_Quotable]) -> list[Quotation]:
@@ -289,7 +299,8 @@ def _candidates(sources: Sequence[Source]) -> list[_Quotable]:
 
 
 def _of_source(source: Source) -> list[_Quotable]:
-    units = units_of(source.text, source.document.metadata.language)
+    document = source.document
+    units = units_of(source.text, document.metadata.language, slides=page_kind(document.file) == "slide")
     return [_Quotable(source, unit, units, _found(source, unit)) for unit in units]
 
 

@@ -55,6 +55,11 @@ def asks_for_section_alone(question: str, language: str, names: Iterable[str]) -
     return set(analyse(rest + question[beyond:], language)) <= known
 
 
+def section_labels(question: str, language: str) -> frozenset[str]:
+    """Return the labels of the sections that a question names, in their normal form."""
+    return frozenset(section.label for section in named_sections(question, language))
+
+
 def asked_paragraph(question: str) -> str:
     """Return the number of the paragraph of a section that a question names, or "".
 

@@ -6,7 +6,7 @@ Items stand under their opening words.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Literal
@@ -43,6 +43,8 @@ _LONGEST_HEADING = 15
 _SHORTEST_SENTENCE = 4
 _NOTE = re.compile(r"\([^()]{1,80}\)")
 _FIRST_WORD = re.compile(r"\W*([^\W\d_]+)")
+_WORD = re.compile(r"[^\W\d_]+")
+_ABBREVIATION = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +62,11 @@ class Unit:
     lead: int | None = None
 
 
-def units_of(text: str, language: str) -> list[Unit]:
-    """Return the units of a text in reading order, or its pieces if no unit reads as one."""
+def units_of(text: str, language: str, *, slides: bool = False) -> list[Unit]:
+    """Return the units of a text in reading order, or its pieces if no unit reads as one.
+
+    A line of `slides` says something without a stop at its end.
+    """
     units: list[Unit] = []
     lists, above = OpenLists(), _Above()
     for start, end in sentence_spans(text, language):
@@ -77,7 +82,7 @@ def units_of(text: str, language: str) -> list[Unit]:
         if one and _is_item(said):
             unit = Unit(start, end, "item", one.opening, one.lead)
         else:
-            unit = Unit(start, end, _kind(said, mark))
+            unit = Unit(start, end, _kind(said, language, listed=mark is not None or slides))
             if unit.kind == "row":
                 unit = replace(unit, opening=above.caption())
             elif units and units[-1].lead is not None and "\n" not in text[units[-1].end : start]:
@@ -191,7 +196,7 @@ def with_context(unit: Unit, text: str, units: Sequence[Unit], language: str, *,
 def leans(sentence: str, language: str) -> bool:
     """Return whether a sentence begins with a word for something named before it."""
     first = _FIRST_WORD.match(sentence)
-    return first is not None and fold(first[1]) in _leaning_words().get(language, frozenset())
+    return first is not None and fold(first[1]) in _words("leaning").get(language, frozenset())
 
 
 def _is_heading(place: int, text: str, units: Sequence[Unit]) -> bool:
@@ -266,14 +271,27 @@ def _with_neighbours(place: int, text: str, units: Sequence[Unit]) -> Span:
     return units[first].start, units[last].end
 
 
-def _kind(said: str, mark: ItemMark | None) -> UnitKind:
+def _kind(said: str, language: str, *, listed: bool) -> UnitKind:
     if _ROW.fullmatch(said) and not _LINE_OF_CONTENTS.search(said):
         return "row"
-    if not _reads(said):
+    if not _reads(said) or _names_only(said, language):
         return "piece"
     # A shorter text is a heading or a fragment.
     ends = _SENTENCE_END.search(said) and (len(said.split()) >= _SHORTEST_SENTENCE or len(said) >= 40)
-    return "sentence" if ends or _OPENING_END.search(said) else "item" if mark else "piece"
+    return "sentence" if ends or _OPENING_END.search(said) else "item" if listed else "piece"
+
+
+def _names_only(said: str, language: str) -> bool:
+    """Return whether a text has no verb: names, and words that join them.
+
+    >>> _names_only("By J. Smith and A. Brown of the Ministry of Health.", "en")
+    True
+    """
+    joining = _words("joining").get(language, frozenset())
+    words = [word for word in _WORD.findall(said) if fold(word) not in joining]
+    return bool(words) and all(
+        word[0].isupper() and (len(word) <= _ABBREVIATION or not word.isupper()) for word in words
+    )
 
 
 def _reads(said: str) -> bool:
@@ -296,7 +314,5 @@ def _is_short(text: str) -> bool:
 
 
 @cache
-def _leaning_words() -> dict[str, frozenset[str]]:
-    return {
-        language: frozenset(map(fold, words.split())) for language, words in read_table("asked_for")["leaning"].items()
-    }
+def _words(table: Literal["leaning", "joining"]) -> Mapping[str, frozenset[str]]:
+    return {language: frozenset(map(fold, words.split())) for language, words in read_table("asked_for")[table].items()}

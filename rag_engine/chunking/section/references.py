@@ -15,6 +15,7 @@ from functools import cache
 from rag_engine.chunking.section.numbers import NUMBER, NUMBER_FIRST
 from rag_engine.chunking.section.rules import (
     CAPITAL,
+    HYPHEN,
     SUBDIVISION,
     SYMBOL,
     Rules,
@@ -184,7 +185,9 @@ def _pattern(language: str) -> re.Pattern[str]:
     place = r"(?:\d+[a-z]?[º°]?|[IVXLC]+|[a-z]\)?)(?:\(\w{1,3}\))*(?!\w)"
     places = rf"\s*{place}(?:\s*(?:,|(?:{joins})\s)\s*{place})*"
     parts = rf"(?:,?\s*(?:{part})\.?(?:{places})?(?!\w))*"
-    return re.compile(rf"(?<![\w§/])(?P<noun>{nouns})(?:\s+|(?<=[§.])\s*)(?P<numbers>{numbers})(?P<parts>{parts})")
+    return re.compile(
+        rf"(?<![\w§/])(?P<noun>{nouns})(?:\s+|(?<=[§.])\s*|{HYPHEN})(?P<numbers>{numbers})(?P<parts>{parts})"
+    )
 
 
 def _read(text: str, match: re.Match[str], rules: Rules) -> Iterator[Reference]:

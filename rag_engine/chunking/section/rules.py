@@ -14,6 +14,8 @@ from rag_engine.text.raised import TO_RAISED
 from rag_engine.text.tables import read_table
 
 ANNEX_NUMBER = rf"{NUMBER}|[A-Z]{{1,2}}(?!\w)"
+# "EK-1", "Annexure - II".
+HYPHEN = rf"\s?[-–]\s?(?={NUMBER})|-(?=[A-Z](?!\w))"
 # (2)(a) after a number.
 SUBDIVISION = r"(?:\s?\(\w{1,4}\))*"
 SYMBOL = r"\d{1,3}/[A-Z]{2,4}(?:[./-]\d{1,4})+|\d{1,4}/\d{2,4}"
@@ -172,7 +174,7 @@ def _rules(table: dict[str, Any]) -> Rules:
         ),
         annex=re.compile(
             rf"(?:(?:THE|The)\s+)?(?P<ordinal>{ordinal})\s+(?P<noun>{annex})(?!\w)"
-            rf"|(?P<noun_>{annex})(?:\s+(?P<number>{ANNEX_NUMBER})|(?=\s*(?:$|[:(–—])))|{_turned(table['annexes'])}"
+            rf"|(?P<noun_>{annex})(?:(?:\s+|{HYPHEN})(?P<number>{ANNEX_NUMBER})|(?=\s*(?:$|[:(–—])))|{_turned(table['annexes'])}"
         ),
         decision=re.compile(rf"(?P<noun>{_printed(table['decisions'])})\s+(?P<number>{SYMBOL})"),
         level_ranks={row[0]: rank for rank, row in enumerate(table["levels"])},

@@ -171,3 +171,18 @@ def test_an_act_that_no_source_names_is_said(question: str, text: str, named: st
 )
 def test_a_figure_about_another_matter_does_not_state_the_attribute(question: str, text: str, named: str) -> None:
     assert unnamed(asked(question, text=text), load_gazetteer()) == named
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "text", "named"),
+    [
+        ("What does Annex II say?", "en", TEXT, "Annex II"),
+        ("What does Annex II say?", "en", "Emissions are listed in Annex 2.", ""),
+        ("O que consta do Anexo II?", "pt", TEXT, "Anexo II"),
+        ("EK-1'de neler var?", "tr", TEXT, "EK-1"),
+        ("Which budgets does Annex II set?", "en", TEXT, ""),
+        ("What does the act say?", "en", TEXT, ""),
+    ],
+)
+def test_a_section_that_no_source_is_of_is_said(question: str, language: str, text: str, named: str) -> None:
+    assert unnamed(asked(question, text=text, language=language), load_gazetteer()) == named

@@ -60,7 +60,9 @@ def check(text: str, parents: list[Parent], config: ChunkSizes, language: str = 
         for previous, child in zip([None, *parent.children], parent.children, strict=False):
             assert child.text == parent.text[child.start : child.end] == child.text.strip()
             assert len(child.text) <= config.child_size + config.child_minimum
-            assert len(child.text) >= config.child_minimum or len(parent.children) == 1
+            # With the one before it would be too long.
+            apart = previous is not None and child.end - previous.start > config.child_size + config.child_minimum
+            assert len(child.text) >= config.child_minimum or len(parent.children) == 1 or apart
             if previous:
                 assert previous.start < child.start
                 assert previous.end < child.end

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_engine.answering.quotations.definitions import asked_term, defines
+from rag_engine.answering.quotations.definitions import asked_term, defines, row_defines
 
 ASKED = [
     ("How does the Act define “flood plan”?", "en", "(c) “flood plan” means a plan under section 5;"),
@@ -28,6 +28,15 @@ ASKED = [
     ("Che cos'è un gestore?", "it", "Ai fini della presente legge si intende per gestore la persona che agisce."),
     ("O que é um operador?", "pt", "Para os fins desta Lei, considera-se operador a pessoa que trata os dados."),
     ("İşletmeci nedir?", "tr", "İşletmeci ifadesi, tesisi yöneten ve ondan sorumlu olan kişiyi ifade eder."),
+    ("Wie definiert das Gesetz den Begriff Anlage?", "de", "Anlage ist jedes Bauwerk im Fluss."),
+    ("Come definisce la legge il custode?", "it", "Per custode si intende la persona che agisce."),
+    ("Qual è la definizione di trattamento all'articolo 4?", "it", "Per trattamento si intende ogni operazione."),
+    ("¿Cuál es la definición del término pérdidas?", "es", "Las pérdidas son daños que no se pueden reparar."),
+    (
+        "Kanunda anagayrimenkulün tanımı nedir?",
+        "tr",
+        "a) Kat mülkiyetine konu olan taşınmazın bütününe (Anagayrimenkul);",
+    ),
     ("Afet nedir?", "tr", "a) Afet: Toplumun tamamı için kayıp doğuran olay,"),
 ]
 
@@ -57,3 +66,10 @@ def test_a_question_for_something_else_asks_for_no_term(question: str, language:
 def test_a_text_that_only_uses_the_term_does_not_define_it() -> None:
     assert not defines("The flood plan of the county shall be published.", "en", "flood plan", [])
     assert not defines("The authority is bound by the flood plan.", "en", "flood plan", [])
+
+
+def test_a_row_of_a_glossary_defines_the_term_of_its_first_cell() -> None:
+    row = "Begriff: Hochwasserplan; Bedeutung: der Plan, den ein Kreis führt"
+    assert row_defines(row, "de", "Hochwasserpläne")
+    assert not row_defines(row, "de", "Plan")
+    assert not row_defines("Country: Sweden; Domestic (%): 30.2", "en", "Sweden")

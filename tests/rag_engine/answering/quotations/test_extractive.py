@@ -383,11 +383,37 @@ def article(text: str) -> Source:
     return replace(source, section="Article 211", hits=tuple(replace(hit, named=True) for hit in source.hits))
 
 
-def test_a_question_for_the_text_of_a_section_alone_is_answered_with_all_of_it() -> None:
-    [whole] = choose("What does Article 211 say?", "en", [article(GRAVEL)])
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("What does Article 211 say?", "en"),
+        ("Show me the full text of Article 211", "en"),
+        ("Zeig mir Artikel 211!", "de"),
+        ("Donne-moi l'article 211", "fr"),
+        ("Mostrami l'articolo 211", "it"),
+        ("Muéstrame el artículo 211", "es"),
+        ("O que consta do artigo 211?", "pt"),
+        ("211. maddede ne yazıyor?", "tr"),
+    ],
+)
+def test_a_question_for_the_text_of_a_section_alone_is_answered_with_all_of_it(question: str, language: str) -> None:
+    [whole] = choose(question, language, [article(GRAVEL)])
     assert whole.markdown.splitlines()[0] == "1. Whoever takes gravel pays a fine."
     assert whole.markdown.splitlines()[-1] == "3. The report is public."
     assert whole.fit == "answers"
+
+
+def test_of_several_acts_each_section_of_the_number_is_quoted_whole() -> None:
+    sources = [replace(make_source(1, GRAVEL), section="Article 211"), make_source(2, "Gravel is paid by Article 7.")]
+    sources.append(
+        replace(make_source(3, "Sand is free on the beach.\n\nIt is not to be sold."), section="Article 211")
+    )
+    whole = choose("What does Article 211 say?", "en", sources)
+    assert [one.text for one in whole] == [
+        "1. Whoever takes gravel pays a fine. 2. The plants of the valley say what they emit each year: (a) dust; "
+        "(b) smoke. 3. The report is public.",
+        "Sand is free on the beach. It is not to be sold.",
+    ]
 
 
 @pytest.mark.parametrize("asked", ["Article 211(2)", "paragraph 2 of Article 211", "Article 211, para. 2"])

@@ -204,3 +204,38 @@ def test_items_stand_under_their_opening_words_whatever_begins_them(glyph: str) 
     assert [(unit.kind, unit.opening) for unit in units_of(text, "en")][1:] == [
         ("item", "The order of march gives the following:")
     ] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("By J. Smith and A. Brown of the Ministry of Health.", "en"),
+        ("Von Anna Weber und Jan Huber, Amt für Wasser.", "de"),
+        ("Par Marie Dupont et Luc Martin, Institut de la Forêt.", "fr"),
+        ("Civil Protection Act of 2004.", "en"),
+    ],
+)
+def test_names_alone_are_not_quoted_beside_a_sentence(text: str, language: str) -> None:
+    whole = f"{text}\n\nThe warden closes the gate in March."
+    assert [whole[unit.start : unit.end] for unit in units_of(whole, language)] == [
+        "The warden closes the gate in March."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The President of the Republic is the Head of State.", "en"),
+        ("NO PERSON SHALL ENTER THE SHELTER.", "en"),
+        ("Die Würde des Menschen ist unantastbar.", "de"),
+        ("يغلق الحارس البوابة في مارس.", "ar"),
+    ],
+)
+def test_a_sentence_of_capitals_is_quoted(text: str, language: str) -> None:
+    assert [unit.kind for unit in units_of(text, language)] == ["sentence"]
+
+
+def test_lines_of_slides_are_quoted_without_a_stop() -> None:
+    text = "Our findings\n\nTwelve gates were closed too late\n\nThe wardens had no keys to them."
+    assert [unit.kind for unit in units_of(text, "en", slides=True)] == ["item", "sentence"]
+    assert [unit.kind for unit in units_of(text, "en")] == ["sentence"]

@@ -47,6 +47,8 @@ def edges_of(text: str, language: str, title: str = "") -> list[tuple[str, str]]
         ("en", "Articles 4 to 6", ["article 4", "article 5", "article 6"]),
         ("en", "under section 5(2) or Annex II", ["section 5", "annex 2"]),
         ("en", "the First Schedule and Schedule 2", ["schedule 1", "schedule 2"]),
+        ("en", "as in Annexure-A and Schedule - II, part-time and full-time", ["annex a", "schedule 2"]),
+        ("tr", "Ek-1 ve EK-2’de gösterilir", ["annex 1", "annex 2"]),
         ("de", "nach § 12 Abs. 1 und §§ 3 und 4", ["section 12", "section 3", "section 4"]),
         ("de", "die §§ 4 und 13 bis 15", ["section 4", "section 13", "section 14", "section 15"]),
         ("de", "gemäß Artikel 87a Abs. 4 und 5", ["article 87a"]),
