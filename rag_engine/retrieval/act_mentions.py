@@ -177,8 +177,10 @@ def _described(run: Sequence[NameWord], start: int, end: int, named: Sequence[tu
     before = run[start - 1] if start else None
     after = run[end] if end < len(run) else None
     for word, joined in ((before, window[0].joined), (after, after.joined if after else False)):
+        # "Erwähnt das Grundgesetz Hubschrauber?": German nouns have capitals.
+        noun = word is after and "basic law" in kinds
         if word is not None and (
-            word.place or (joined and word.capital) or (word.meanings and not word.kind and not constitution)
+            word.place or (joined and word.capital and not noun) or (word.meanings and not word.kind and not constitution)
         ):
             return []
     if len(fitting) > 1:

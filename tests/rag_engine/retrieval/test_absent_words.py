@@ -53,6 +53,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         ("asansörlerden", "asansörü olan bina", "tr"),
         ("kitaplar", "kitabı", "tr"),
         ("leyes", "la ley", "es"),
+        ("energies", "clean energy", "en"),
     ],
 )
 def test_a_word_occurs_in_any_of_its_forms(word: str, text: str, language: str) -> None:
@@ -89,6 +90,10 @@ def said(engine: Engine, question: str) -> str:
         (
             "What does the Flood Insurance Act say about nuclear accidents?",
             "“nuclear” does not occur in the Flood Insurance Act (whole text searched).",
+        ),
+        (
+            "Is there anything about tourism in the Dyke Protection Act?",
+            "“tourism” does not occur in the Dyke Protection Act (whole text searched).",
         ),
         (
             "Erwähnt die Deichschutzverordnung Hubschrauber?",

@@ -69,6 +69,7 @@ def named(question: str, sections: tuple[str, ...] = ()) -> list[Act]:
         ("İtalyan Anayasası'nın 3. maddesi", COSTITUZIONE),
         ("Was sagt Art. 3 GG?", GRUNDGESETZ),
         ("Wen schützt Artikel 5 des Grundgesetzes?", GRUNDGESETZ),
+        ("Erwähnt das Grundgesetz Hubschrauber?", GRUNDGESETZ),
         ("article 5 of the German Basic Law", GRUNDGESETZ),
         ("article 5 of the German constitution", GRUNDGESETZ),
         ("l'article 5 de la Loi fondamentale allemande", GRUNDGESETZ),
