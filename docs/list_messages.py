@@ -40,7 +40,7 @@ WORDING, WORDING_KEYWORDS = "rag_engine.text.wording", {"message": None, "counte
 # Errors, with the place of the message among the arguments; functions that return one take words for it too.
 ERRORS: Mapping[str, int] = {
     "SextantError": 0, "InputError": 0, "WorkspaceError": 0, "BackendError": 0, "ReplyError": 0,
-    "Refusal": 1, "ModelTimeoutError": 0,
+    "WindowError": 0, "CutError": 0, "Refusal": 1, "ModelTimeoutError": 0,
 }  # fmt: skip
 # What is kept with an answer, a source or a run.
 KEPT = "Message"

@@ -4,7 +4,9 @@ SextantError
 ├── InputError        the request cannot be read: a question, a filter, a file, a setting
 ├── WorkspaceError    the workspace cannot be used: locked, made by another model, damaged
 └── BackendError      a model or server did not do its part; trying again may help
-    └── ReplyError    a model replied without the JSON object it was asked for
+    ├── ReplyError    a model replied without the JSON object it was asked for
+    ├── WindowError   a prompt is longer than the model's window
+    └── CutError      a server cut the prompt, and answered what was left of it
 """
 
 from __future__ import annotations
@@ -47,3 +49,18 @@ class BackendError(SextantError):
 
 class ReplyError(BackendError):
     """A model replied with something else than the JSON object it was asked for."""
+
+
+class WindowError(BackendError):
+    """A prompt is longer than the model's window.
+
+    `window` are the tokens of the window and `counted` those of the prompt, as the server says; 0 if it does not.
+    """
+
+    def __init__(self, message: str, *, window: int, counted: int, help: str, model: str) -> None:
+        super().__init__(message, help=help, window=window, model=model)
+        self.window, self.counted = window, counted
+
+
+class CutError(BackendError):
+    """A server cut the prompt, and answered what was left of it."""

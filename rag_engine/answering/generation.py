@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import ceil
@@ -18,7 +18,7 @@ from rag_engine.answering.refuse_answer import unnamed
 from rag_engine.answering.source_order import NumberedWords, in_order, renumbered, renumbered_marks
 from rag_engine.answering.support import SupportModels, assess
 from rag_engine.config import CONTEXT_STEP, GenerationConfig
-from rag_engine.errors import BackendError, SextantError
+from rag_engine.errors import BackendError, CutError, SextantError, WindowError
 from rag_engine.geography import load_gazetteer
 from rag_engine.messages import Message
 from rag_engine.planning.greeting import is_greeting
@@ -26,6 +26,7 @@ from rag_engine.protocols import Embedder, Generator, PassageReader
 from rag_engine.text.file_kinds import pages_text
 from rag_engine.text.repetition import CHECKED_EVERY, repetition_start
 from rag_engine.text.sentences import sentence_spans
+from rag_engine.text.thoughts import spoken
 from rag_engine.types.answer import QUOTED, Answer, Citation
 from rag_engine.types.evidence import Evidence
 from rag_engine.types.language_model import Prompt
@@ -38,6 +39,8 @@ _SHORTEST_CUT = 200  # characters of a source below which it is rather left out
 # A language model's vocabulary is smaller than the encoder's: SmolLM2's counted 1.35 times its tokens on English,
 # Spanish and German sources. Counting too few would cut the prompt unseen, too many at worst drops a source.
 _HEADROOM = 1.4
+# Share of a window that is filled after a server has refused more and did not say how much more.
+_SURE = 0.7
 
 
 def pack_prompt(
@@ -162,19 +165,13 @@ def _written(
     failure: SextantError | None = None
     words = NumberedWords(evidence, ())
     try:
-        prompt = pack_prompt(
-            evidence,
-            context_window=generator.context_window,
-            answer_tokens=tools.config.answer_tokens,
-            temperature=tools.config.temperature,
-            count_tokens=token_counter(tools.embedder),
-        )
+        prompt = _packed(evidence, generator.context_window, tools)
+        seconds["prompt"] = perf_counter() - started
+        prompt, pieces = _begun(prompt, evidence, generator, tools)
         sources = prompt.sources
         warnings += packing_warnings(prompt.sources, evidence.sources, generator.context_window)
-        seconds["prompt"] = perf_counter() - started
-        tools.prompted(prompt)
         words = NumberedWords(evidence, prompt.sources)
-        for piece in chain([f"{absent}\n\n"] if absent else [], _without_thoughts(generator.stream(prompt))):
+        for piece in chain([f"{absent}\n\n"] if absent else [], pieces):
             seconds.setdefault("first_words", perf_counter() - started)
             written += piece
             yield from words.take(piece)
@@ -185,7 +182,7 @@ def _written(
         failure = error
     # After a break-off too: the words held back are a part of the answer.
     yield from words.rest()
-    text = written[: repetition_start(written)].strip()
+    text = spoken(written[: repetition_start(written)]).strip()
     if not text.removeprefix(absent).strip():
         failure = failure or BackendError(
             "{model} wrote nothing.", help="Ask again, or use another model.", model=generator.name
@@ -196,7 +193,8 @@ def _written(
         yield failed
         return
     if failure:
-        warnings.append(Message("The answer broke off. {error}", error=failure))
+        whole = isinstance(failure, CutError)
+        warnings.append(failure.message if whole else Message("The answer broke off. {error}", error=failure))
     draft = Answer("answered", text, (), evidence, generator.name, tuple(warnings), seconds)
     embedder = replies.AnswerEmbedder(tools.embedder)
     cited, sources = _with_citations(draft, sources, embedder, tools.page_of)
@@ -213,6 +211,36 @@ def _written(
         # The passages are likely to answer even if the model denies it: a small one overlooks much.
         found = _with_quotations(found, "", tools, "refusal")
     yield found
+
+
+def _packed(evidence: Evidence, window: int, tools: AnswerTools) -> Prompt:
+    """Return the prompt for a window of so many tokens."""
+    prompt = pack_prompt(
+        evidence,
+        context_window=window,
+        answer_tokens=tools.config.answer_tokens,
+        temperature=tools.config.temperature,
+        count_tokens=token_counter(tools.embedder),
+    )
+    tools.prompted(prompt)
+    return prompt
+
+
+def _begun(
+    prompt: Prompt, evidence: Evidence, generator: Generator, tools: AnswerTools
+) -> tuple[Prompt, Iterator[str]]:
+    """Return the prompt that was answered and a model's words, the first of which has come.
+
+    If the model's window turns out smaller than it was thought to be, it is asked again with fewer sources.
+    """
+    pieces = iter(generator.stream(prompt))
+    try:
+        return prompt, chain([next(pieces, "")], pieces)
+    except WindowError as error:
+        # In tokens as they are estimated here.
+        share = min(1.0, prompt.tokens / error.counted) if error.counted else _SURE
+        prompt = _packed(evidence, int(error.window * share), tools)
+        return prompt, iter(generator.stream(prompt))
 
 
 def _with_quotations(given: Answer, absent: str, tools: AnswerTools, after: Literal["failure", "refusal"]) -> Answer:
@@ -427,27 +455,6 @@ def _cut(source: Source, limit: int) -> Source | None:
     if end - begin < _SHORTEST_CUT:
         return None
     return replace(source, start=source.start + begin, end=source.start + end, text=source.text[begin:end])
-
-
-def _without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
-    """Yield the pieces without a leading <think> ... </think>, which some servers leave in a model's text."""
-    held, stage = "", "opening"
-    for piece in pieces:
-        held += piece
-        if stage == "opening":
-            if held.lstrip().startswith("<think>"):
-                stage = "thinking"
-            elif not "<think>".startswith(held.lstrip()):
-                stage = "answering"
-        if stage == "thinking" and "</think>" in held:
-            held, stage = held.partition("</think>")[2], "thought"
-        if stage == "thought" and held.strip():
-            held, stage = held.lstrip(), "answering"
-        if stage == "answering":
-            yield held
-            held = ""
-    if stage == "opening" and held.strip():
-        yield held
 
 
 def _plain(text: str) -> str:

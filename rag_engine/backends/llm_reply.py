@@ -6,15 +6,17 @@ import asyncio
 import json
 import re
 import threading
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import wait
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, TypeVar
 
 import jsonschema
 
-from rag_engine.errors import BackendError, ReplyError
+from rag_engine.errors import BackendError, CutError, ReplyError
 from rag_engine.text.repetition import CHECKED_EVERY, repetition_start
 from rag_engine.waiting import still_waiting
 
@@ -33,6 +35,55 @@ _Shape = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
 ReplyPart = TypeVar("ReplyPart")
 
 _PULSE_SECONDS = 1.0
+
+# Why a server says that it has ended a reply that is not finished.
+_UNFINISHED = frozenset({"abort", "aborted", "cancelled", "content_filter", "error", "timeout", "unload"})
+# How servers say that a prompt is longer than the window, and how long both are.
+_FULL = re.compile(
+    r"exceed_context_size|context_length_exceeded|exceeds? [^.]{0,40}(?:context|max_model_len|n_ctx)"
+    r"|maximum (?:context|input|model) length|(?:longer|larger|greater) than [^.]{0,40}(?:context|max_model_len|n_ctx)"
+    r"|(?:prompt|input|request) (?:is )?too (?:long|large)|too many tokens|context (?:the )?overflows?",
+    re.IGNORECASE,
+)
+_TOLD = tuple(
+    tuple(re.compile(form, re.IGNORECASE) for form in forms)
+    for forms in (
+        (
+            r"\bn_ctx\W{1,4}(\d+)",
+            r"(?:context|model|input) (?:length|size|window)(?: of| is|:)?[^\d.]{0,30}(\d{3,7})",
+            r"max_model_len\W{1,4}(\d+)",
+            r"(\d{3,7}) maximum",
+            r"(?:max|maximum|limit)\D{0,20}(\d{3,7}) tokens",
+        ),
+        (
+            r"n_prompt_tokens\W{1,4}(\d+)",
+            r"(\d+) (?:tokens )?(?:in|from) the (?:messages|input|prompt)",
+            r"(?:request(?:ed)?|prompt|messages|input)\b\D{0,30}?(\d+) (?:input )?tokens",
+            r"(?:tokens|prompt) \((?:length )?(\d+)\)",
+        ),
+    )
+)
+# A server that counts so few of a prompt's tokens has cut it: estimates are at most about twice too high.
+_READ = 0.4
+
+
+def check_read(counted: int | None, prompt: int, *, model: str, window: int = 0) -> None:
+    """Raise CutError where a server has read far fewer tokens than the prompt has, or as many as its window."""
+    if counted and window and counted >= window:
+        raise CutError(
+            "The prompt filled the window of {window} tokens of {model}, and its server cut off the rest.",
+            help="Ask for fewer sources, or use a model with a larger context window.",
+            model=model,
+            window=window,
+        )
+    if counted and counted < _READ * prompt:
+        raise CutError(
+            "{model} read {counted} of about {prompt} tokens: its server cut the passages off.",
+            help="Give the model a larger context window, or ask for fewer sources.",
+            model=model,
+            counted=counted,
+            prompt=prompt,
+        )
 
 
 def joined(pieces: Iterable[str], *, model: str) -> str:
@@ -56,10 +107,53 @@ def joined(pieces: Iterable[str], *, model: str) -> str:
     return reply
 
 
+@dataclass(slots=True)
+class Manners:
+    """What a server was found to do with a model.
+
+    `refused` are parameters that it refuses, `window` is its window in tokens, 0 if unknown, and `levels` says that the
+    model thinks by levels and cannot be told not to.
+    """
+
+    refused: set[str] = field(default_factory=set)
+    window: int = 0
+    levels: bool = False
+
+
+def manners_of(url: str, model: str) -> Manners:
+    """Return what is known of a server and a model, to be added to while the program runs."""
+    return _MANNERS[url, model]
+
+
+_MANNERS: defaultdict[tuple[str, str], Manners] = defaultdict(Manners)
+
+
+def find_full_window(said: str) -> tuple[int, int] | None:
+    """Return the window and the tokens of the prompt in the words with which a server refuses a longer one.
+
+    0 stands for what they do not say; None is another error.
+
+    >>> find_full_window("This model's maximum context length is 4096 tokens. You requested 5000 tokens.")
+    (4096, 5000)
+    """
+    if not _FULL.search(said):
+        return None
+    window, counted = (next((int(match[1]) for form in forms if (match := form.search(said))), 0) for forms in _TOLD)
+    return window, counted
+
+
 def check_whole(reason: str | None, *, model: str, tokens: int) -> None:
-    """Raise BackendError where a server gave no reason why a reply ends, or its limit of tokens."""
+    """Raise BackendError where a server gave no reason why a reply ends, its limit of tokens, or a failure."""
     if reason is None:
         raise BackendError("{model} stopped before it had finished.", help="Ask again.", retryable=True, model=model)
+    if reason in _UNFINISHED:
+        raise BackendError(
+            "The server of {model} ended the answer before it was finished ({reason}).",
+            help="Ask again, or use another model.",
+            retryable=True,
+            model=model,
+            reason=reason,
+        )
     if reason == "length":
         raise BackendError(
             "{model} reached its limit of {tokens} tokens.",

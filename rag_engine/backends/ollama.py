@@ -10,10 +10,11 @@ from typing import Any, Literal
 import httpx
 import ollama
 
-from rag_engine.backends.llm_reply import check_whole, joined, read_object, read_parts
+from rag_engine.backends.llm_reply import check_read, check_whole, joined, manners_of, read_object, read_parts
 from rag_engine.config import CONTEXT_STEP, REPLY_TOKENS, GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.loopback import is_loopback
+from rag_engine.text.thoughts import spoken, without_thoughts
 from rag_engine.token_usage import report_tokens
 from rag_engine.types.language_model import InstalledModel, Prompt
 
@@ -25,9 +26,14 @@ _SMALLEST_CONTEXT = 2048
 _TEMPLATE_TOKENS = 64  # put by a chat template around two messages
 _BYTES_PER_TOKEN = 3  # at least, in UTF-8: a bound on the tokens of a message that needs no tokenizer
 _UNKNOWN_WINDOW = 4096  # assumed of a model that does not tell
+_BY_LEVELS = ("gptoss",)  # architectures of models that think by levels
 _ENCODER_FAMILIES = ("bert", "nomic-bert", "xlm-roberta")
 # The ways in which the client says that a server is away, at fault or no Ollama.
 _NOT_OLLAMA = (httpx.HTTPError, ollama.ResponseError, ConnectionError, ValueError, TypeError)
+
+
+class _OnlyThoughtsError(Exception):
+    """A model that was asked not to think has thought, and said nothing."""
 
 
 class OllamaGenerator:
@@ -48,8 +54,8 @@ class OllamaGenerator:
         self.context_window = context_window
         self._model = model
         self._config = config
-        # A model that can think aloud is asked not to: its thoughts would eat the answer's tokens.
-        self._think: Literal[False] | None = False if thinks else None
+        self._manners = manners_of(config.ollama_url, model)
+        self._thinks = thinks
         # Ollama loads a model again whenever num_ctx changes (seconds to minutes), so the window only ever grows,
         # beginning with the one it is loaded with.
         self._num_ctx = min(max(_SMALLEST_CONTEXT, loaded), context_window)
@@ -58,7 +64,9 @@ class OllamaGenerator:
         """Yield the answer; BackendError if the server is away, breaks off or stops at the token limit."""
         self._num_ctx = max(self._num_ctx, prompt.num_ctx)
         options = {"temperature": prompt.temperature, "num_predict": self._config.answer_tokens}
-        return self._chat(prompt.system, prompt.user, options, seconds=self._config.answer_seconds)
+        return self._chat(
+            prompt.system, prompt.user, options, seconds=self._config.answer_seconds, estimated=prompt.tokens
+        )
 
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
         """Return one JSON object under the schema, at temperature 0; BackendError if none comes in time."""
@@ -67,7 +75,7 @@ class OllamaGenerator:
         self._num_ctx = min(max(self._num_ctx, needed), self.context_window)
         options = {"temperature": 0.0, "num_predict": REPLY_TOKENS}
         reply = joined(self._chat(system, user, options, seconds=seconds, schema=schema), model=self.name)
-        return read_object(reply, schema, model=self.name)
+        return read_object(spoken(reply), schema, model=self.name)
 
     def _chat(
         self,
@@ -76,17 +84,35 @@ class OllamaGenerator:
         options: dict[str, float],
         *,
         seconds: float,
+        estimated: int = 0,
         schema: dict[str, object] | None = None,
     ) -> Iterator[str]:
+        """Yield what the model says; `estimated` are about the tokens of the prompt."""
         deadline = monotonic() + seconds
-        reason = None
         try:
-            for part in read_parts(self._parts(system, user, options, seconds, schema), seconds=seconds):
+            parts = self._parts(system, user, options, seconds, schema)
+            yield from without_thoughts(self._words(parts, options, seconds, estimated))
+        except _OnlyThoughtsError:
+            self._manners.levels = True
+            left = max(deadline - monotonic(), 0.1)
+            parts = self._parts(system, user, options, left, schema)
+            yield from without_thoughts(self._words(parts, options, left, estimated))
+
+    def _words(
+        self, parts: AsyncIterator[ollama.ChatResponse], options: dict[str, float], seconds: float, estimated: int
+    ) -> Iterator[str]:
+        deadline = monotonic() + seconds
+        reason, read, silent, thought = None, None, True, False
+        try:
+            for part in read_parts(parts, seconds=seconds):
                 if part.message.content:
+                    silent = False
                     yield part.message.content
+                thought = thought or bool(part.message.thinking)
                 reason = part.done_reason if part.done else None
                 if part.done:
-                    report_tokens(part.prompt_eval_count, part.eval_count)
+                    read = part.prompt_eval_count
+                    report_tokens(read, part.eval_count)
                 if monotonic() > deadline and not part.done:
                     raise self._slow(seconds)
         except (TimeoutError, httpx.TimeoutException) as error:
@@ -98,7 +124,10 @@ class OllamaGenerator:
             raise BackendError(
                 "{model} sent what is not Ollama's protocol: {error}.", retryable=True, model=self.name, error=error
             ) from error
+        if silent and thought and not self._manners.levels:
+            raise _OnlyThoughtsError
         check_whole(reason, model=self.name, tokens=int(options["num_predict"]))
+        check_read(read, estimated, model=self.name, window=self._num_ctx)
 
     async def _parts(
         self, system: str, user: str, options: dict[str, float], seconds: float, schema: dict[str, object] | None
@@ -111,12 +140,19 @@ class OllamaGenerator:
                 self._model,
                 messages,
                 stream=True,
-                think=self._think,
+                think=self._think(),
                 format=schema,
                 options={"num_ctx": self._num_ctx, **options},
             )
             async for part in reply:
                 yield part
+
+    def _think(self) -> Literal["low"] | bool | None:
+        """Return how much a model is to think, None for one that cannot.
+
+        Its thoughts would eat the answer's tokens.
+        """
+        return None if not self._thinks else "low" if self._manners.levels else False
 
     def _slow(self, seconds: float) -> BackendError:
         return BackendError(
@@ -225,6 +261,8 @@ def _open(config: GenerationConfig, model: str, digest: str) -> OllamaGenerator:
     lengths = [value for key, value in (shown.modelinfo or {}).items() if key.endswith(".context_length")]
     window = next((int(value) for value in lengths if isinstance(value, int) and value > 0), _UNKNOWN_WINDOW)
     thinks = "thinking" in (shown.capabilities or ())
+    if (shown.modelinfo or {}).get("general.architecture") in _BY_LEVELS:
+        manners_of(config.ollama_url, model).levels = True
     return OllamaGenerator(config, model, window, loaded=loaded, thinks=thinks, digest=digest)
 
 

@@ -141,7 +141,9 @@ def occurs(word: str, text: str, language: str) -> bool:
     if any(form in whole for form in forms) or _NO_LETTER.sub("", spelled) in _NO_LETTER.sub("", whole):
         return True
     alike = {word for word in _WORD.findall(whole) if word.startswith(spelled[0])}
-    if len(spelled) > _SHORTEST and any(not forms.isdisjoint(map(_spelling, stems_of(word, language))) for word in alike):
+    if len(spelled) > _SHORTEST and any(
+        not forms.isdisjoint(map(_spelling, stems_of(word, language))) for word in alike
+    ):
         return True
     return process.extractOne(spelled, alike, scorer=fuzz.ratio, score_cutoff=_ALIKE) is not None
 

@@ -180,7 +180,9 @@ def _described(run: Sequence[NameWord], start: int, end: int, named: Sequence[tu
         # "Erwähnt das Grundgesetz Hubschrauber?": German nouns have capitals.
         noun = word is after and "basic law" in kinds
         if word is not None and (
-            word.place or (joined and word.capital and not noun) or (word.meanings and not word.kind and not constitution)
+            word.place
+            or (joined and word.capital and not noun)
+            or (word.meanings and not word.kind and not constitution)
         ):
             return []
     if len(fitting) > 1:

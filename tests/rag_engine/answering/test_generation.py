@@ -10,7 +10,7 @@ from rag_engine.answering.generation import AnswerTools, answer, pack_prompt
 from rag_engine.answering.support import SupportModels
 from rag_engine.calibration import Calibration
 from rag_engine.config import GenerationConfig
-from rag_engine.errors import BackendError
+from rag_engine.errors import BackendError, CutError, WindowError
 from rag_engine.protocols import Generator
 from rag_engine.types.answer import Answer
 from rag_engine.types.evidence import AbsentSection, Evidence, ResidualGap
@@ -25,6 +25,16 @@ Parts = Callable[..., Iterator[Evidence | str | Answer]]
 Ask = Callable[..., tuple[list[str], Answer]]
 SCALE = (0.0, 0.1, 0.2, 0.4, 0.8)
 SUPPORT = SupportModels(Calibration("counting", SCALE, SCALE, SCALE))
+
+
+class SmallWindow(ModelByHand):
+    """A model whose server refuses the first prompt."""
+
+    def stream(self, prompt: Prompt) -> Iterator[str]:
+        if not self.prompts:
+            self.prompts.append(prompt)
+            raise WindowError("Too long.", window=2048, counted=0, help="", model="m")
+        yield from super().stream(prompt)
 
 
 @pytest.fixture
@@ -277,16 +287,28 @@ def test_a_silent_model_is_an_error_not_an_empty_answer_and_no_part_is_named(evi
     assert (result.status, "wrote nothing" in result.text, "When?" in result.text) == ("error", True, False)
 
 
-@pytest.mark.parametrize("size", [1, 3, 7, 500])
-def test_thoughts_are_not_shown_wherever_the_pieces_break(evidence: Evidence, ask: Ask, size: int) -> None:
-    said = "\n<think>Hmm, [Source 2] perhaps.</think>\n\nDykes [Source 1]."
-    pieces, result = ask(evidence, ModelByHand(tuple(said[i : i + size] for i in range(0, len(said), size))))
-    assert "".join(pieces) == result.text == "Dykes [Source 1]."
+def test_thoughts_whose_end_alone_is_marked_are_no_part_of_the_answer(evidence: Evidence, ask: Ask) -> None:
+    said = ("The user asks for dykes [Source 2].", "</think>", "Dykes were raised [Source 1].")
+    _, result = ask(evidence, ModelByHand(said))
+    assert result.text == "Dykes were raised [Source 1]."
+    assert [citation.n for citation in result.citations] == [1]
 
 
-@pytest.mark.parametrize("said", ["<", "<th", " <b>Dykes</b>", "<think", "Dykes <think>"])
-def test_what_only_looks_like_a_thought_is_kept(evidence: Evidence, ask: Ask, said: str) -> None:
-    assert ask(evidence, ModelByHand(tuple(said)))[1].withheld == said.strip()
+def test_a_model_with_a_smaller_window_than_it_seemed_is_asked_again_with_fewer_sources(ask: Ask) -> None:
+    sources = [make_source(n, f"Dyke {n} was raised. " + "The warden wrote it down. " * 60) for n in range(1, 9)]
+    model = SmallWindow(("Dykes were raised [Source 1].",))
+    _, result = ask(make_evidence("Which dykes were raised?", sources), model)
+    assert result.text == "Dykes were raised [Source 1]."
+    first, second = (len(prompt.sources) for prompt in model.prompts)
+    assert 0 < second < first
+    assert any(f"{8 - second} of 8 sources did not fit" in warning for warning in result.warnings)
+
+
+def test_an_answer_to_a_prompt_that_was_cut_says_so(evidence: Evidence, ask: Ask) -> None:
+    cut = CutError("The model read 10 of about 900 tokens.", help="Ask for fewer sources.")
+    _, result = ask(evidence, ModelByHand(("Dykes were raised [Source 1].",), cut))
+    assert result.status == "answered"
+    assert "The model read 10 of about 900 tokens. Ask for fewer sources." in result.warnings
 
 
 def test_parts_that_nothing_answers_are_named_below_the_answer_in_its_language(ask: Ask) -> None:

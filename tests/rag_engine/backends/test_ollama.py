@@ -10,7 +10,7 @@ from rag_engine.answering.generation import AnswerTools, answer
 from rag_engine.backends import ollama
 from rag_engine.backends.ollama import OllamaGenerator, find_ollama, runs_here
 from rag_engine.config import GenerationConfig
-from rag_engine.errors import BackendError
+from rag_engine.errors import BackendError, CutError
 from rag_engine.prompts import PLANNER_RULES, PLANNER_SCHEMA, planner_message
 from rag_engine.token_usage import while_counting
 from rag_engine.types.answer import Answer
@@ -201,6 +201,50 @@ def test_a_model_that_thinks_aloud_is_told_not_to(server: Script, config: Genera
     server.replies["/api/chat"] = Reply(words("x"))
     list(open_ollama(config).stream(PROMPT))
     assert server.asked[-1][1]["think"] is False
+
+
+def thinking_model(architecture: str) -> Reply:
+    shown = {"model_info": {"general.architecture": architecture}, "capabilities": ["completion", "thinking"]}
+    return Reply((json.dumps(shown).encode(),))
+
+
+def test_a_model_that_thinks_by_levels_is_told_to_think_little(server: Script, config: GenerationConfig) -> None:
+    server.replies["/api/show"] = thinking_model("gptoss")
+    server.replies["/api/chat"] = Reply(words("x"))
+    list(open_ollama(config).stream(PROMPT))
+    assert server.asked[-1][1]["think"] == "low"
+
+
+@pytest.mark.parametrize("reason", ["stop", "length"])
+def test_a_model_that_thinks_though_it_is_told_not_to_is_asked_again(
+    server: Script, config: GenerationConfig, reason: str
+) -> None:
+    server.replies["/api/show"] = thinking_model("other")
+    thought = line(model="m", message={"role": "assistant", "content": "", "thinking": "Hmm."}, done=False)
+    only = Reply((thought, *words(reason=reason)))
+    server.replies["/api/chat"] = [only, Reply(words(json.dumps(PLAN))), Reply(words("x"))]
+    assert open_ollama(config).complete_json("s", "q", PLANNER_SCHEMA, seconds=5) == PLAN
+    assert list(open_ollama(config).stream(PROMPT)) == ["x"]
+    assert [body["think"] for path, body in server.asked if path == "/api/chat"] == [False, "low", "low"]
+
+
+@pytest.mark.parametrize(("read", "said"), [(200, "read 200 of about 900 tokens"), (3072, "window of 3072 tokens")])
+def test_a_prompt_that_the_server_has_cut_is_noticed(
+    server: Script, config: GenerationConfig, read: int, said: str
+) -> None:
+    end = line(
+        model="m",
+        message={"role": "assistant", "content": ""},
+        done=True,
+        done_reason="stop",
+        prompt_eval_count=read,
+        eval_count=2,
+    )
+    server.replies["/api/chat"] = Reply((*words("x")[:1], end))
+    stream = open_ollama(config).stream(PROMPT)
+    assert next(stream) == "x"
+    with pytest.raises(CutError, match=said):
+        next(stream)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from rag_engine.backends.openai import OpenAIGenerator, find_openai
 from rag_engine.config import GenerationConfig
-from rag_engine.errors import BackendError
+from rag_engine.errors import BackendError, WindowError
 from rag_engine.prompts import PLANNER_SCHEMA
 from rag_engine.token_usage import while_counting
 from rag_engine.types.evidence import QueryPlan, TokenCount
@@ -75,6 +75,77 @@ def test_the_window_is_the_one_the_endpoint_tells_else_a_careful_guess(
     del server.replies["/v1/models/mistral"]
     assert open_openai(config).context_window == 16384
     assert open_openai(replace(config, openai_url="http://127.0.0.1:9/v1")).context_window == 16384
+
+
+def test_the_window_stands_in_the_list_of_models_or_where_llama_cpp_states_it(
+    server: Script, config: GenerationConfig
+) -> None:
+    del server.replies["/v1/models/mistral"]
+    server.replies["/props"] = Reply((b'{"default_generation_settings": {"n_ctx": 4096}, "total_slots": 1}',))
+    assert open_openai(config).context_window == 4096
+    listed = {"object": "list", "data": [{"id": "other", "context_length": 512}, {"id": "mistral", "n_ctx": 2048}]}
+    server.replies["/v1/models"] = Reply((json.dumps(listed).encode(),))
+    assert open_openai(config).context_window == 2048
+
+
+FULL = "request (6368 tokens) exceeds the available context size (4096 tokens), try increasing it"
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        Reply((json.dumps({"error": {"code": 400, "message": FULL, "n_ctx": 4096}}).encode(),), status=400),
+        Reply((b"data: " + json.dumps({"error": {"message": FULL}}).encode() + b"\n\n",)),
+        Reply((json.dumps({"error": {"message": FULL}}).encode(),), status=500),
+    ],
+    ids=["status", "event", "fault"],
+)
+def test_a_window_that_the_server_tells_in_an_error_is_remembered(
+    server: Script, config: GenerationConfig, refusal: Reply
+) -> None:
+    server.replies[CHAT] = [refusal]
+    with pytest.raises(WindowError, match="window of 4096 tokens") as refused:
+        list(open_openai(config).stream(PROMPT))
+    assert (refused.value.window, refused.value.counted) == (4096, 6368)
+    assert open_openai(config).context_window == 4096
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead.", "tokens"),
+        ("Unsupported value: 'temperature' does not support 0.3 with this model.", "temperature"),
+        ("Unrecognized request argument supplied: stream_options", "stream_options"),
+    ],
+)
+def test_a_parameter_that_the_model_refuses_is_left_out_and_that_is_remembered(
+    server: Script, config: GenerationConfig, said: str, wanted: str
+) -> None:
+    refusal = Reply((json.dumps({"error": {"message": said}}).encode(),), status=400)
+    server.replies[CHAT] = [refusal, Reply(words("x")), Reply(words("y"))]
+    assert list(open_openai(config).stream(PROMPT)) == ["x"]
+    assert list(open_openai(config).stream(PROMPT)) == ["y"]
+    first, second, third = (body for path, body in server.asked if path == CHAT)
+    assert second.keys() == third.keys()
+    if wanted == "tokens":
+        assert (first["max_tokens"], second["max_completion_tokens"]) == (64, 64)
+        assert "max_tokens" not in second
+    else:
+        assert first.keys() - second.keys() == {wanted}
+
+
+@pytest.mark.parametrize("reason", ["abort", "error", "content_filter"])
+def test_an_answer_that_the_server_ends_is_unfinished(server: Script, config: GenerationConfig, reason: str) -> None:
+    server.replies[CHAT] = Reply(words("The dyke", reason=reason))
+    stream = open_openai(config).stream(PROMPT)
+    assert next(stream) == "The dyke"
+    with pytest.raises(BackendError, match=f"before it was finished .{reason}."):
+        next(stream)
+
+
+def test_thoughts_before_a_reply_in_json_are_no_part_of_it(server: Script, config: GenerationConfig) -> None:
+    server.replies[CHAT] = Reply(words('The user wants {"query_1": "x"}.</think>', json.dumps(PLAN)))
+    assert open_openai(config).complete_json("s", "q", PLANNER_SCHEMA, seconds=5) == PLAN
 
 
 def test_an_answer_streams_with_the_prompts_options(server: Script, config: GenerationConfig) -> None:
