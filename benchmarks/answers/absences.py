@@ -1,4 +1,4 @@
-"""Words that a question asks a named document for: how often they are said not to occur, rightly and wrongly.
+"""Words asked of a named document: how often they are said not to occur.
 
     python -m benchmarks.answers.absences [--workspace DIR] [--shared DIR]
 

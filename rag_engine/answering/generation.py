@@ -214,7 +214,7 @@ def _written(
 
 
 def _packed(evidence: Evidence, window: int, tools: AnswerTools) -> Prompt:
-    """Return the prompt for a window of so many tokens."""
+    """Return the prompt for a window, in tokens."""
     prompt = pack_prompt(
         evidence,
         context_window=window,

@@ -39,7 +39,7 @@ def unknown_act(question: str, sources: Sequence[Source]) -> str:
 
 
 def missing_section(question: str, language: str, sources: Sequence[Source]) -> str:
-    """Return the section whose text alone a question asks for, if no source is of it or refers to it; or ""."""
+    """Return the section that a question asks for alone and that no source is of or names, or ""."""
     sections = named_sections(question, language)
     if not sections or not asks_for_section_alone(question, language, [one.document.metadata.title for one in sources]):
         return ""

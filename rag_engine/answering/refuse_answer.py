@@ -1,4 +1,4 @@
-"""Refusals that name what is missing: a country, a state, a year, an act or a section that no source speaks of."""
+"""Refusals that name the place, year, act or section that no source speaks of."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ _READ = 0.4
 
 
 def check_read(counted: int | None, prompt: int, *, model: str, window: int = 0) -> None:
-    """Raise CutError where a server has read far fewer tokens than the prompt has, or as many as its window."""
+    """Raise CutError where a server has read too few tokens of a prompt, or its window full."""
     if counted and window and counted >= window:
         raise CutError(
             "The prompt filled the window of {window} tokens of {model}, and its server cut off the rest.",
@@ -109,7 +109,7 @@ def joined(pieces: Iterable[str], *, model: str) -> str:
 
 @dataclass(slots=True)
 class Manners:
-    """What a server was found to do with a model.
+    """The manners of a server with a model, as they were found.
 
     `refused` are parameters that it refuses, `window` is its window in tokens, 0 if unknown, and `levels` says that the
     model thinks by levels and cannot be told not to.
@@ -129,7 +129,7 @@ _MANNERS: defaultdict[tuple[str, str], Manners] = defaultdict(Manners)
 
 
 def find_full_window(said: str) -> tuple[int, int] | None:
-    """Return the window and the tokens of the prompt in the words with which a server refuses a longer one.
+    """Return the window and the prompt's tokens, in the words by which a server refuses it.
 
     0 stands for what they do not say; None is another error.
 
@@ -143,7 +143,7 @@ def find_full_window(said: str) -> tuple[int, int] | None:
 
 
 def check_whole(reason: str | None, *, model: str, tokens: int) -> None:
-    """Raise BackendError where a server gave no reason why a reply ends, its limit of tokens, or a failure."""
+    """Raise BackendError for a reply that ends without a reason, at its limit, or by a failure."""
     if reason is None:
         raise BackendError("{model} stopped before it had finished.", help="Ask again.", retryable=True, model=model)
     if reason in _UNFINISHED:

@@ -275,7 +275,7 @@ def _properties(client: openai.OpenAI) -> Mapping[str, object]:
 
 
 def _accepted(body: Mapping[str, object], refused: Collection[str]) -> dict[str, object]:
-    """Return a request without the parameters that an endpoint refuses, with the other name of its limit of tokens."""
+    """Return a request without what an endpoint refuses; a limit of tokens has another name."""
     limit = next((name for name in _TOKEN_LIMITS if name not in refused), None)
     renamed = {limit if name == "max_tokens" else name: value for name, value in body.items()}
     return {name: value for name, value in renamed.items() if name and name not in refused}

@@ -1,4 +1,4 @@
-"""What a model thinks aloud is no part of what it says.
+"""Thoughts of a model that stand in its text, and are no part of its reply.
 
 Servers leave thoughts in a model's text with the marks of its template, with their end alone if the template has begun
 them, or with the names of channels in place of marks.
@@ -51,7 +51,7 @@ def spoken(text: str) -> str:
 
 
 def without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
-    """Yield the pieces of a reply without thoughts, whatever the pieces part.
+    """Yield the pieces of a reply without thoughts.
 
     If only the end of thoughts is marked, so much is yielded of it that `spoken` leaves out what was yielded before.
     """

@@ -1,4 +1,4 @@
-"""What a model thinks aloud never reaches an answer, whatever marks its server leaves in the text."""
+"""Thoughts of a model never reach an answer, however its server marks them."""
 
 from collections.abc import Iterator
 
