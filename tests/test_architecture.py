@@ -39,7 +39,6 @@ OUTSIDE = [path for path in SOURCES if "pages" not in path.parts]
 LONG = {
     "cli/compare.py:compare",
     "ingestion/dataset/corrections.py:read_corrections",
-    "rag_engine/answering/generation.py:_written",
     "rag_engine/answering/structured/answer.py:structured_answer",
     "rag_engine/retrieval/retrieve.py:retrieve",
 }

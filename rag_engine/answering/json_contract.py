@@ -42,7 +42,7 @@ def answer_json(answer: Answer) -> Json:
         "references": [reference_json(reference) for reference in references_of(answer.citations)],
         "evidence": _sources_json(answer.evidence),
         "support": [support_json(one, answer.text) for one in answer.support],
-        "support_accuracy": None if not answer.support or judged else fitted_support().right,
+        "support_accuracy": None if not answer.support or judged else fitted_support().balanced,
         "judge": asdict(answer.judge) if answer.judge else None,
         "withheld": answer.withheld,
         "quotations": _in_lines(answer.quotations, answer),

@@ -3,8 +3,9 @@
 A sentence is compared with the nearest part of its sources. Evidence gives a score for each label: numbers, dates,
 places and names that the sources lack; denials and claims beyond the sources; nearness in words and meaning.
 
-The weights are fitted by benchmarks/answers/support.py, which also measures how often the label is right. If a judge
-model is asked as well, its label counts.
+The weights are fitted by benchmarks/answers/support.py, which also measures how often the label is right. A sentence
+that changes a value of its passage (rag_engine/answering/claim_values.py) is unsupported; one whose words the passage
+does not say so is not checked. If a judge model is asked as well, its label counts.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from rag_engine.answering.chances import SHORTEST_ALIKE, is_known
 from rag_engine.answering.citations import AnswerSentence, answer_sentences, likely_sentences, shared_words, words
+from rag_engine.answering.claim_values import changes
 from rag_engine.calibration import Calibration, languages_of
 from rag_engine.config import DATA
 from rag_engine.errors import BackendError
@@ -58,10 +60,19 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class FittedSupport:
-    """Weights of the evidence for each label, and the share of right labels on held-out pairs."""
+    """Weights of the evidence for each label, and two shares of held-out sentences.
+
+    `noticed` is the share of changed sentences that are not called supported, `kept` that of true ones that are.
+    """
 
     weights: Mapping[SupportLabel, Mapping[str, float]]
-    right: float
+    noticed: float
+    kept: float
+
+    @property
+    def balanced(self) -> float:
+        """The mean of both shares."""
+        return round((self.noticed + self.kept) / 2, 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +109,7 @@ class SupportModels:
 def fitted_support() -> FittedSupport:
     """Return the weights and figures of benchmarks/answers/support.py."""
     values = json.loads(FITTED.read_text(encoding="utf-8"))
-    return FittedSupport(values["weights"], values["right"])
+    return FittedSupport(values["weights"], values["noticed"], values["kept"])
 
 
 def assess(
@@ -189,7 +200,10 @@ def _support(held: HeldSentence, language: str) -> SentenceSupport:
     evidence = evidence_for(held.sentence.text, language, held.passage)
     label = label_of(evidence, fitted_support().weights)
     if label == "supported":
-        return SentenceSupport(start, end, label)
+        found = changes(held.sentence.text, language, held.passage.text, held.passage.language)
+        sure = [change for change in found if change.sure]
+        told = tuple(change.reason for change in (sure or found)[:_SHOWN])
+        return SentenceSupport(start, end, "unsupported" if sure else "not checked" if found else label, told)
     reasons = tuple(reasons_of(evidence)) or ("the passage does not clearly say so",)
     return SentenceSupport(start, end, label, reasons)
 
@@ -217,8 +231,13 @@ def _judged(found: Sequence[SentenceSupport], held: Sequence[HeldSentence], judg
 
 
 def support_accuracy(words: Wording = ENGLISH) -> str:
-    """Return how often the label is right, in words: "right in 9 of 10 cases in our tests"."""
-    return words.message("right in {n} of 10 cases in our tests", n=int(fitted_support().right * 10))
+    """Return how often changed and true sentences are labelled so in our tests, in words."""
+    fitted = fitted_support()
+    return words.message(
+        "in our tests, {noticed} of 10 changed sentences were noticed, and {kept} of 10 true ones called supported",
+        noticed=int(fitted.noticed * 10),
+        kept=int(fitted.kept * 10),
+    )
 
 
 def support_summary(
@@ -243,6 +262,8 @@ def support_summary(
         parts.append(words.counted("{n} partly supported", "{n} partly supported", partly))
     if unsupported := labels.count("unsupported"):
         parts.append(words.counted("{n} unsupported", "{n} unsupported", unsupported))
+    if unchecked := labels.count("not checked"):
+        parts.append(words.counted("{n} not checked", "{n} not checked", unchecked))
     return f"{'; '.join(parts)}. {_judged_by(judge, words)}"
 
 
@@ -260,13 +281,15 @@ def _judged_by(judge: SupportJudge | None, words: Wording) -> str:
 
 
 def unsupported_sentences(text: str, support: Sequence[SentenceSupport], words: Wording = ENGLISH) -> Iterator[str]:
-    """Yield each sentence of an answer's text that is not or only partly supported, with the reasons."""
+    """Yield each sentence of an answer's text that is not called supported, with the reasons."""
     for one in support:
         told = {"sentence": " ".join(text[one.start : one.end].split()), "reasons": "; ".join(one.reasons)}
         if one.label == "partly supported":
             yield words.message("Partly supported: {sentence} ({reasons})", **told)
         elif one.label == "unsupported":
             yield words.message("Unsupported: {sentence} ({reasons})", **told)
+        elif one.label == "not checked":
+            yield words.message("Not checked: {sentence} ({reasons})", **told)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ NOT_STATED = "not stated"
 QUOTED = "extractive"
 # How well a quotation answers, by the chance that it does.
 Fit = Literal["answers", "related", "weak"]
-SupportLabel = Literal["supported", "partly supported", "unsupported", "no claim"]
+SupportLabel = Literal["supported", "partly supported", "unsupported", "not checked", "no claim"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ def test_the_support_of_each_sentence_is_in_the_json_with_its_words_and_how_ofte
             "reasons": ["number 9 is not in the passage"],
         }
     ]
-    assert reply["support_accuracy"] == fitted_support().right
+    assert reply["support_accuracy"] == fitted_support().balanced
 
 
 def test_no_accuracy_is_stated_where_nothing_was_labelled_or_a_judge_gave_the_labels() -> None:

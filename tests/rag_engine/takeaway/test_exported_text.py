@@ -25,7 +25,7 @@ def test_labels_of_a_second_model_are_not_exported_as_our_own() -> None:
     judged = replace(SUPPORTED, judge=SupportJudge("qwen3:8b"))
     assert "Judged by a second model, qwen3:8b." in notes(judged)
     assert "Checked automatically" not in notes(judged)
-    assert "Checked automatically: right in" in notes(SUPPORTED)
+    assert "Checked automatically: in our tests, " in notes(SUPPORTED)
 
 
 def test_how_the_passages_were_ordered_is_not_exported() -> None:
