@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import ceil
@@ -26,6 +26,7 @@ from rag_engine.protocols import Embedder, Generator, PassageReader
 from rag_engine.text.file_kinds import pages_text
 from rag_engine.text.repetition import CHECKED_EVERY, repetition_start
 from rag_engine.text.sentences import sentence_spans
+from rag_engine.text.tables import read_table
 from rag_engine.text.thoughts import spoken
 from rag_engine.types.answer import QUOTED, Answer, Citation
 from rag_engine.types.evidence import Evidence
@@ -36,9 +37,6 @@ TEMPLATE_TOKENS = 64  # tokens a chat template puts around two messages
 # The sentences to which an index leads are read in addition to higher ranks, within this share of the room.
 _CONTEXT_SHARE = 1 / 8
 _SHORTEST_CUT = 200  # characters of a source below which it is rather left out
-# A language model's vocabulary is smaller than the encoder's: SmolLM2's counted 1.35 times its tokens on English,
-# Spanish and German sources. Counting too few would cut the prompt unseen, too many at worst drops a source.
-_HEADROOM = 1.4
 # Share of a window that is filled after a server has refused more and did not say how much more.
 _SURE = 0.7
 
@@ -220,7 +218,7 @@ def _packed(evidence: Evidence, window: int, tools: AnswerTools) -> Prompt:
         context_window=window,
         answer_tokens=tools.config.answer_tokens,
         temperature=tools.config.temperature,
-        count_tokens=token_counter(tools.embedder),
+        count_tokens=token_counter(tools.embedder, evidence),
     )
     tools.prompted(prompt)
     return prompt
@@ -419,9 +417,15 @@ def _left_out(packed: Sequence[Source], found: Sequence[Source]) -> tuple[Source
     return tuple(source for source in found if source.n not in numbers)
 
 
-def token_counter(embedder: Embedder) -> Callable[[str], int]:
-    """Return a function that counts about the tokens of a text as a language model does."""
-    return lambda text: ceil(embedder.count_tokens(text) * _HEADROOM)
+def token_counter(embedder: Embedder, evidence: Evidence) -> Callable[[str], int]:
+    """Return a function that counts about the tokens of a text as a language model does.
+
+    The languages of the question and of the sources decide how many it counts for one of the encoder's.
+    """
+    known: Mapping[str, float] = read_table("tokens")
+    languages = {evidence.plan.language, *(source.document.metadata.language for source in evidence.sources)}
+    share = max(known.get(language, known["other"]) for language in languages)
+    return lambda text: ceil(embedder.count_tokens(text) * share)
 
 
 def _fit(source: Source, room: int, count_tokens: Callable[[str], int]) -> tuple[Source | None, int]:

@@ -37,7 +37,7 @@ ReplyPart = TypeVar("ReplyPart")
 _PULSE_SECONDS = 1.0
 
 # Why a server says that it has ended a reply that is not finished.
-_UNFINISHED = frozenset({"abort", "aborted", "cancelled", "content_filter", "error", "timeout", "unload"})
+_UNFINISHED = frozenset({"abort", "aborted", "cancelled", "content_filter", "error", "repetition", "timeout", "unload"})
 # How servers say that a prompt is longer than the window, and how long both are.
 _FULL = re.compile(
     r"exceed_context_size|context_length_exceeded|exceeds? [^.]{0,40}(?:context|max_model_len|n_ctx)"

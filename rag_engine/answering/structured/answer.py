@@ -120,7 +120,7 @@ def _pack(
     note = NOTE if any(entity.name == NOTE for entity in schema.entities) else ""
     task = schema.description or schema.title
     system = record_rules(task, fields, note, evidence.plan.language, schema.most)
-    count_tokens = generation.token_counter(embedder)
+    count_tokens = generation.token_counter(embedder, evidence)
     message = record_message((), evidence.plan.question)
     window = generator.context_window
     reserve = min(REPLY_TOKENS, window // 2) + generation.TEMPLATE_TOKENS

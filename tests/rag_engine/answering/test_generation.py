@@ -304,6 +304,17 @@ def test_a_model_with_a_smaller_window_than_it_seemed_is_asked_again_with_fewer_
     assert any(f"{8 - second} of 8 sources did not fit" in warning for warning in result.warnings)
 
 
+def test_fewer_sources_fit_in_a_language_that_takes_more_tokens(ask: Ask) -> None:
+    def given(language: str) -> int:
+        texts = [f"Dyke {n} was raised. " + "The warden wrote it down. " * 60 for n in range(1, 9)]
+        sources = [make_source(n, text, language=language) for n, text in enumerate(texts, 1)]
+        model = ModelByHand(("Dykes were raised [Source 1].",), context_window=4096)
+        ask(make_evidence("Which dykes were raised?", sources), model)
+        return len(model.prompts[0].sources)
+
+    assert given("en") > given("tr") > given("el") > 0
+
+
 def test_an_answer_to_a_prompt_that_was_cut_says_so(evidence: Evidence, ask: Ask) -> None:
     cut = CutError("The model read 10 of about 900 tokens.", help="Ask for fewer sources.")
     _, result = ask(evidence, ModelByHand(("Dykes were raised [Source 1].",), cut))
