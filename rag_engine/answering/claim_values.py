@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal
 
@@ -22,12 +22,10 @@ from rag_engine.text.stop_words import stopwords
 from rag_engine.text.tables import read_table
 
 _WORD = re.compile(r"[^\W\d_]+")
+_WORD_OR_COMMA = re.compile(r"[^\W\d_]+|,")
 WordRole = Literal["by", "to", "from", "first", "bare", "other"]
 
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+|\n+")
-_CLAUSE = re.compile(
-    r"[,:–—](?=\s)|(?<!\w)(?:and|but|e|ed|ma|et|mais|y|pero|und|aber|sondern|mas|ve|ama|ancak)(?!\w)", re.IGNORECASE
-)
 # Between a number and its unit: 2 million euros, 3 millones de euros.
 _SCALE = r"(?:(?:mio|mln|mrd|mil+i\w+|mil|mila|thousand|tausend|bin|billion\w*)\.?\s*(?:(?:de|di|of|d)\W\s*|\s)?)?"
 _NUMBER = r"(?P<n>\d+|[^\W\d_]{2,})"
@@ -74,10 +72,11 @@ class _Clause:
     sentence: str
 
 
-def changes(sentence: str, language: str, passage: str, written: str) -> list[ClaimChange]:
+def changes(sentence: str, language: str, passage: str, written: str, about: str = "") -> list[ClaimChange]:
     """Return the values of a sentence that its passage does not have.
 
-    Units are compared in any two languages, the rest within one of data/claim_values.toml.
+    Units, frequencies and modal verbs are compared in any two languages of data/claim_values.toml, the rest within
+    one. `about` names the document of the passage and its section.
     """
     found = list(_other_units(sentence, language, passage, written))
     known = read_table("claim_values")
@@ -88,24 +87,25 @@ def changes(sentence: str, language: str, passage: str, written: str) -> list[Cl
         found += _other_modal(_modals(sentence, language), _modals(passage, written), sure=False)
         return found
     clauses = _clauses(passage, language)
-    said = _content(sentence, language)
-    if not clauses or not said:
-        return found
-    held = [sum(_holds(one, word, language) for word in said) for one in clauses]
-    nearest = clauses[held.index(max(held))]
-    found += _other_intervals(_intervals(sentence, language), _intervals(nearest.sentence, language))
-    # "shall inform the Minister and publish the plan"
-    modals = _modals(nearest.text, language) or _modals(nearest.sentence if nearest.subject else "", language)
-    found += _other_modal(_modals(sentence, language), modals, sure=True)
-    found += _other_share(sentence, nearest, language)
-    found += _left_out(sentence, nearest, language)
-    found += _other_roles(sentence, nearest, language)
-    found += [
-        ClaimChange("word", f'"{word}" is not said so in the passage', sure=False)
-        for word in said
-        if not _holds(nearest, word, language)
-    ]
-    return found
+    named = _WORD.findall(fold(about))
+    parts = _clauses(sentence, language) if clauses else []
+    for part in parts:
+        said = _content(part.text, language)
+        nearness = [_nearness(one, said, language) for one in clauses]
+        nearest = clauses[nearness.index(max(nearness))]
+        found += _other_intervals(_intervals(part.text, language), _intervals(nearest.sentence, language))
+        found += _other_share(part.text, nearest, language)
+        # "According to the Ordinance," is no clause.
+        if len(said) > _ITEM or len(parts) == 1:
+            found += _other_modal(_modals(part.text, language), _modals(nearest.text, language), sure=True)
+            found += _left_out(sentence, nearest, language)
+            found += _other_roles(part.text, nearest, language)
+        found += [
+            ClaimChange("word", f'"{word}" is not said so in the passage', sure=False)
+            for word in said
+            if not _holds(nearest, word, language) and not any(_alike(word, one, language) for one in named)
+        ]
+    return list(dict.fromkeys(found))
 
 
 def _other_units(sentence: str, language: str, passage: str, written: str) -> Iterator[ClaimChange]:
@@ -189,7 +189,7 @@ def _other_modal(asked: Collection[str], known: Collection[str], *, sure: bool) 
 def _modals(text: str, language: str) -> set[str]:
     if language in _PREDICATE_LAST:
         # An ending in the middle is an adjective's: "taşınabilir".
-        text = " ".join(" ".join(part.split()[-2:]) for part in _CLAUSE.split(text))
+        text = " ".join(" ".join(part.split()[-2:]) for part in _boundary(language).split(text))
     return {kind for kind in _MODALS if _matches(kind, text, language)}
 
 
@@ -222,9 +222,7 @@ def _other_roles(sentence: str, clause: _Clause, language: str) -> Iterator[Clai
     asked, known = _agencies(sentence, language), _agencies(clause.text, language)
     turned, acting, acted = [], [], []
     for word, mine in asked.items():
-        theirs = next((known[one] for one in known if _alike(word, one, language)), None)
-        if theirs is None:
-            continue
+        theirs = known.get(word) or next((known[one] for one in known if _alike(word, one, language)), set())
         if mine and theirs and all({one, other} in _TURNED for one in mine for other in theirs):
             turned.append(word)
         if mine == {"acts"} and theirs == {"bare"}:
@@ -253,8 +251,11 @@ def _roles(text: str, language: str) -> Iterator[tuple[str, WordRole]]:
     """Yield the folded words that carry meaning, each with its part in the clause."""
     table, stops = _table(language), stopwords(language)
     marker: WordRole = "first"
-    written = _WORD.findall(text.casefold())
+    written = _WORD_OR_COMMA.findall(text.casefold())
     for word, after in zip(written, [*written[1:], ""], strict=True):
+        if word == ",":
+            marker = "other" if language in _PREDICATE_LAST else "first"
+            continue
         plain = fold(word)
         role = next((one for one in _MARKERS if re.fullmatch(table[one], plain if language == "tr" else word)), None)
         if language == "tr" and role != "by":
@@ -279,22 +280,29 @@ def _is_unit(word: str) -> bool:
     return _units().match(f" {word}") is not None
 
 
-def _clauses(passage: str, language: str) -> list[_Clause]:
-    """Return the clauses of a passage, each with the subject that it may lean on."""
+def _clauses(text: str, language: str) -> list[_Clause]:
+    """Return the clauses of a text that name their subject, or stand for one by a pronoun."""
     found: list[_Clause] = []
     before: tuple[str, ...] = ()
-    for sentence in filter(str.strip, _SENTENCE.split(passage)):
-        parts = [part for part in _CLAUSE.split(sentence) if _content(part, language)]
-        for place, part in enumerate(parts):
+    for sentence in filter(str.strip, _SENTENCE.split(text)):
+        parts = [part for part in _boundary(language).split(sentence) if _content(part, language)]
+        for part in parts:
             first = next(iter(_WORD.findall(fold(part))), "")
-            goes_on = bool(place) and first not in _articles(language)
-            subject = before if goes_on or _leans(first, language) else ()
+            subject = before if _leans(first, language) else ()
             found.append(_Clause(part, subject, sentence))
             before = subject or tuple(_content(part, language)[:_SUBJECT])
-        if any(len(_content(part, language)) <= _ITEM or _matches("except", part, language) for part in parts):
+        if any(len(_content(part, language)) <= _ITEM or _matches("except", part, language) for part in parts[1:]):
             # A list, or a part that says when or except whom.
             found.append(_Clause(sentence, (), sentence))
     return found
+
+
+@cache
+def _boundary(language: str) -> re.Pattern[str]:
+    """Return where a clause that names its subject begins: behind a comma or "and", with an article."""
+    articles = "" if language in _PREDICATE_LAST else rf"(?=\s*(?:{'|'.join(_articles(language))})\b)"
+    joined = "and|but|e|ed|ma|et|mais|y|pero|und|aber|sondern|mas|ve|ama|ancak"
+    return re.compile(rf"(?:[,:–—]\s+(?:(?:{joined})\b)?|(?<!\w)(?:{joined})(?!\w)){articles}", re.IGNORECASE)
 
 
 def _leans(word: str, language: str) -> bool:
@@ -320,10 +328,17 @@ def _content(text: str, language: str) -> list[str]:
 
 @cache
 def _left_out_words(language: str) -> frozenset[str]:
-    limits = (word for phrase in read_table("support_words")[language]["limits"] for word in _WORD.findall(phrase))
-    return frozenset(
-        (*_table(language)["light"].split(), *_articles(language), *map(fold, stopwords(language)), *limits)
-    )
+    words = read_table("support_words")[language]
+    limits = (word for phrase in words["limits"] for word in _WORD.findall(phrase))
+    # "According to the text, ..."
+    listed = " ".join((_table(language)["light"], words["about"])).split()
+    return frozenset((*listed, *_articles(language), *map(fold, stopwords(language)), *limits))
+
+
+def _nearness(clause: _Clause, said: Collection[str], language: str) -> tuple[int, int, int]:
+    """Return how many words a clause holds, how many of them itself, and how short it is."""
+    held = sum(_holds(clause, word, language) for word in said)
+    return held, sum(_holds(replace(clause, subject=()), word, language) for word in said), -len(clause.text)
 
 
 def _holds(clause: _Clause, word: str, language: str) -> bool:

@@ -79,3 +79,9 @@ def test_changed_and_true_sentences_of_each_language_are_told_apart() -> None:
 
 def test_a_language_without_words_of_its_own_has_units_alone() -> None:
     assert changes("Planen ses över varje år.", "sv", "Planen ses över vart femte år.", "sv") == []
+
+
+def test_the_name_of_the_document_and_words_about_the_sources_are_no_change() -> None:
+    sentence = "According to the Gate Ordinance, the county shall pay the wardens 40 euros a day."
+    assert {one.kind for one in changes(sentence, "en", PASSAGE, "en")} == {"word"}
+    assert changes(sentence, "en", PASSAGE, "en", "Gate Ordinance of 1998") == []
