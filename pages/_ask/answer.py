@@ -29,6 +29,7 @@ from pages._shared.quotations import draw_quotations
 from pages._shared.shown_names import page_noun, shown_name
 from rag_engine.answering.chances import RefusalRates
 from rag_engine.answering.reference_list import licence_text
+from rag_engine.answering.replies import CHECKED_MARK
 from rag_engine.answering.support import support_summary, unsupported_sentences
 from rag_engine.answering_documents import filter_obstacles
 from rag_engine.chunking.indexed_text import cited as cited_section
@@ -71,6 +72,8 @@ _STEPS = {
 }
 # These follow one another; the other steps are parts of them.
 _CONSECUTIVE_STEPS = ("plan", "retrieval", "judge", "answer", "support")
+# Of a mark whose sentence is not called supported.
+_COLOURS = {"unsupported": "orange", "partly supported": "orange", "not checked": "gray"}
 _GENERATORS = {"extractive": to_translate("quotations only")}
 
 
@@ -122,13 +125,25 @@ def _draw_text(conversation: Conversation, turn: int, reply: Reply, mark: Callab
         draw_quotations(reply.text, reply.quoted, reply.citations, language_of, f"{turn}", mark_of)
     else:
         with in_language(resources.text_language(reply.text), f"answer-{turn}"):
-            st.markdown(answer_markdown(reply.text, mark))
+            st.markdown(answer_markdown(reply.text, _by_support(reply, mark)))
     if reply.quotations:
         draw_quotations(reply.quotations, reply.quoted, reply.citations, language_of, f"{turn}-beside", mark_of)
     if summary := support_summary(reply.support, reply.judge, WORDING):
         _draw_support(reply, summary, mark)
     if reply.records:
         draw_records(reply, mark)
+
+
+def _by_support(reply: Reply, mark: Callable[[int], str]) -> Callable[[int], str]:
+    """Return what writes the marks of a text one after the other, each in the colour of its sentence's label."""
+    places = [match.start() for match in CHECKED_MARK.finditer(reply.text)]
+    labels = iter([next((one.label for one in reversed(reply.support) if one.start <= at), "") for at in places])
+
+    def coloured(n: int) -> str:
+        colour = _COLOURS.get(next(labels, ""))
+        return mark(n).replace(":green-badge[", f":{colour}-badge[", 1) if colour else mark(n)
+
+    return coloured
 
 
 def _told_rates(rates: RefusalRates) -> str:

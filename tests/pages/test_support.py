@@ -1,13 +1,14 @@
 """The support of an answer's sentences is said under it; a text without sources is no answer."""
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
 from rag_engine.answering.support import support_accuracy
 from rag_engine.conversations.reply import Reply
-from rag_engine.types.answer import SentenceSupport
+from rag_engine.types.answer import SentenceSupport, SupportLabel
 from tests.pages.conftest import Start, texts
 from tests.pages.conversations import converse
 from tests.rag_engine.conversations.test_store import REPLY
@@ -33,6 +34,18 @@ def test_the_sentences_that_are_not_supported_are_listed_with_the_reason(start: 
     [line] = expander.markdown
     assert "It costs 9 euros" in line.value
     assert "number 9 is not in the passage" in line.value
+
+
+def test_a_mark_is_green_only_where_its_sentence_is_supported(start: Start, collection: Path) -> None:
+    text = f"{TEXT} It is kept [Source 1]."
+    places = [0, text.index(" It costs"), text.index(" It is"), len(text)]
+    labels: tuple[SupportLabel, ...] = ("supported", "unsupported", "not checked")
+    spans = zip(pairwise(places), labels, strict=True)
+    support = tuple(SentenceSupport(begin, end, label, ("so",)) for (begin, end), label in spans)
+    app = shown(start, collection, replace(REPLY, text=text, support=support))
+    [answer] = [one.value for one in app.markdown if "valid for" in one.value]
+    badges = [answer.index(f":{colour}-badge[1]") for colour in ("green", "orange", "gray")]
+    assert badges == sorted(badges)
 
 
 def test_nothing_is_said_of_support_where_nothing_was_labelled(start: Start, collection: Path) -> None:
