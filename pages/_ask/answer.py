@@ -135,7 +135,7 @@ def _draw_text(conversation: Conversation, turn: int, reply: Reply, mark: Callab
 
 
 def _by_support(reply: Reply, mark: Callable[[int], str]) -> Callable[[int], str]:
-    """Return what writes the marks of a text one after the other, each in the colour of its sentence's label."""
+    """Return `mark` for the marks of a text in turn, in the colours of their labels."""
     places = [match.start() for match in CHECKED_MARK.finditer(reply.text)]
     labels = iter([next((one.label for one in reversed(reply.support) if one.start <= at), "") for at in places])
 
