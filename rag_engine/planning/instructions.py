@@ -24,6 +24,7 @@ QUOTED = re.compile(
     "|(?<!\\w)['‘]((?:[^'’\n]|(?<=\\w)['’](?=\\w)){2,100})['’](?!\\w)"
 )
 _WORD = re.compile(r"\w+")
+_OPENED = re.compile(r"(\w+)\s*:\s+")
 # Letters by which a word of a model's instructions is known in the question.
 _STEM = 5
 # Letters of an ancient script stand for quotations.
@@ -136,6 +137,10 @@ def _separate(question: str, phrasing: Phrasing) -> Separated:
             # On one line, without the commas and conjunctions around removed clauses.
             rest = " ".join(phrasing.courtesy.sub(" ", rest).split())
             rest = _LOOSE_END.sub("", _LOOSE_START.sub("", rest))
+            # "Show in a table: the deadlines": the verb goes with its form.
+            opened = _OPENED.match(rest) if taken else None
+            if opened and any(fold(opened[1]) in words for words in phrasing.stop_words.values()):
+                rest = rest[opened.end() :]
             kept.append(re.sub(r"\s+(?=[,.?!;])", "", rest).strip())
         cleaned = " ".join(sentence for sentence in kept if re.search(r"\w", sentence))
         if cleaned:

@@ -113,6 +113,15 @@ def test_a_question_that_is_too_long_is_refused_with_both_lengths() -> None:
         ("Hangi planlar var? Yıllarıyla birlikte listele", "Hangi planlar var?", "Yıllarıyla birlikte listele"),
         ("Madde 8'in tam metnini alıntıla", "Madde 8'in", "tam metnini alıntıla"),
         ("Hangi önlemler var? İngilizce", "Hangi önlemler var?", "İngilizce"),
+        ("Donne un tableau des délais de déclaration", "des délais de déclaration", "Donne un tableau"),
+        ("Riporta il testo sulle sanzioni", "sulle sanzioni", "Riporta il testo"),
+        ("Erstelle eine Tabelle der Zuständigkeiten", "der Zuständigkeiten", "Erstelle eine Tabelle"),
+        ("Haz una lista con viñetas de los plazos", "de los plazos", "Haz una lista con viñetas"),
+        ("Faça uma tabela das multas da LGPD", "das multas da LGPD", "Faça uma tabela"),
+        ("Sürelerin bir tablosunu ver", "Sürelerin", "bir tablosunu ver"),
+        ("Make a bullet list of the duties of the mayor", "of the duties of the mayor", "Make a bullet list"),
+        ("Show in a table: the deadlines of the plan", "the deadlines of the plan", "in a table"),
+        ("Article 5: what does it say about taxes?", "Article 5: what does it say about taxes?", ""),
     ],
 )
 def test_how_to_answer_is_told_from_what_to_find(question: str, sought: str, instructions: str) -> None:
