@@ -60,7 +60,7 @@ def ask(
     profile: Recipe = "",
     mmr: Mmr = None,
     schema: Annotated[
-        Path | None, typer.Option("--schema", help="Answer as this JSON schema says (data/schemas/ has two).")
+        Path | None, typer.Option("--schema", help="Answer as this JSON schema says: a file, policy or statutory.")
     ] = None,
     bundle: Bundle = None,
     workspace: Workspace = None,

@@ -26,10 +26,11 @@ def compare(
         list[str] | None, typer.Option("--question", "-q", help="A row of the table; give it once for each.")
     ] = None,
     schema: Annotated[
-        Path | None, typer.Option("--schema", help="Ask also for each field of this JSON schema.")
+        Path | None, typer.Option("--schema", help="Ask also for each field of this JSON schema (file or name).")
     ] = None,
     form: Annotated[
-        Path | None, typer.Option("--form", help="Fill in this JSON schema in every cell; needs a language model.")
+        Path | None,
+        typer.Option("--form", help="Fill in this JSON schema (file or name) in every cell; needs a model."),
     ] = None,
     by: Annotated[Literal["document", "country"], typer.Option("--by", help="What the columns are.")] = "document",
     filters: Filters = None,

@@ -61,7 +61,7 @@ def run(workspace: Path, *words: object) -> Result:
 
 def test_a_form_is_printed_as_json_with_the_page_of_each_record(small_workspace: Path, model: Script) -> None:
     model.replies[CHAT] = [said(PLAN), said(FORM)]
-    result = run(small_workspace, "--schema", POLICY, "--json")
+    result = run(small_workspace, "--schema", "policy", "--json")
     reply = fixed("structured", result.stdout)
     [measure] = reply["answer"]["measures"]
     assert (measure["actor"], measure["citation"]["file"], measure["citation"]["page"]) == ("mayor", "flood.md", 1)

@@ -92,17 +92,23 @@ def schema_titled(title: str, own: AnswerSchema | None) -> AnswerSchema:
 
 
 def read_schema(file: Path) -> AnswerSchema:
-    """Return the form that a file describes; InputError names the place that cannot be used."""
+    """Return the form of a file, or of the program by its name; InputError names the place that cannot be used.
+
+    >>> read_schema(Path("policy")).title
+    'Policy measures'
+    """
+    if not file.exists():
+        file = next((one for one in shipped_schemas() if one.stem == str(file)), file)
     check_file(file)
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
             "The schema {file} cannot be read: {error}.",
-            help="Give a JSON file in UTF-8; {schemas} come with the program.",
+            help="Give a JSON file in UTF-8, or {schemas}, which come with the program.",
             file=file,
             error=error,
-            schemas=", ".join(map(str, shipped_schemas())),
+            schemas=" or ".join(one.stem for one in shipped_schemas()),
         ) from error
     return parse_schema(text, file.name)
 
