@@ -30,7 +30,7 @@ def compare(
     ] = None,
     form: Annotated[
         Path | None,
-        typer.Option("--form", help="Fill in this JSON schema (file or name) in every cell; needs a model."),
+        typer.Option("--form", help="Fill in this JSON schema (file or name) in each cell; needs a model."),
     ] = None,
     by: Annotated[Literal["document", "country"], typer.Option("--by", help="What the columns are.")] = "document",
     filters: Filters = None,

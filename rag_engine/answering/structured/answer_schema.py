@@ -92,7 +92,9 @@ def schema_titled(title: str, own: AnswerSchema | None) -> AnswerSchema:
 
 
 def read_schema(file: Path) -> AnswerSchema:
-    """Return the form of a file, or of the program by its name; InputError names the place that cannot be used.
+    """Return the form of a file, or the program's own by its name.
+
+    InputError names the place that cannot be used.
 
     >>> read_schema(Path("policy")).title
     'Policy measures'
