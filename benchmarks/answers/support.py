@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from benchmarks.report import machine, write_table
-from rag_engine.answering.claim_values import changes
+from rag_engine.answering.claim_values import changes, label_of_changes
 from rag_engine.answering.support import (
     FITTED,
     LABELS,
@@ -103,9 +103,8 @@ def labels_of(
     for pair in pairs:
         evidence = evidence_of(pair, embedder, calibration)
         label = label_of(evidence, weights) if evidence else "no claim"
-        changed = changes(pair.sentence, pair.language, pair.passage, pair.document[:2])
-        if label == "supported" and changed:
-            label = "unsupported" if any(one.sure for one in changed) else "not checked"
+        if label == "supported":
+            label = label_of_changes(changes(pair.sentence, pair.language, pair.passage, pair.document[:2]))
         found.append(label)
     return found
 

@@ -16,10 +16,12 @@ from typing import Any, Literal
 
 from rag_engine.text import claims
 from rag_engine.text.analyzer import stems_of
+from rag_engine.text.claims import PREDICATE_LAST
 from rag_engine.text.folding import fold
 from rag_engine.text.quantities import quantities
 from rag_engine.text.stop_words import stopwords
 from rag_engine.text.tables import read_table
+from rag_engine.types.answer import SupportLabel
 
 _WORD = re.compile(r"[^\W\d_]+")
 _WORD_OR_COMMA = re.compile(r"[^\W\d_]+|,")
@@ -31,6 +33,7 @@ _SCALE = r"(?:(?:mio|mln|mrd|mil+i\w+|mil|mila|thousand|tausend|bin|billion\w*)\
 _NUMBER = r"(?P<n>\d+|[^\W\d_]{2,})"
 # Share of the longer word with which two words begin that are forms of one.
 _SAME_BEGINNING = 0.6
+_SAME_STEM = 0.45  # of languages with long endings
 _SHORTEST = 3
 _SUBJECT = 4  # words with which a clause names its subject
 _ITEM = 2  # words of an item of a list
@@ -42,8 +45,6 @@ _NEAR = 0.02  # of months: how far two intervals differ that are one
 # What a table calls a verb, and what it says.
 _MODALS = {"duty": "must", "may": "may", "should": "should"}
 _MARKERS: tuple[Literal["by", "to", "from"], ...] = ("by", "to", "from")
-# The verb ends the clause.
-_PREDICATE_LAST = frozenset({"tr"})
 # Parts of a word that are never one in other words. To act and to be taken from are: "gives" and "receives from".
 _TURNED = ({"acts", "to"}, {"to", "from"})
 
@@ -61,6 +62,11 @@ class ClaimChange:
     kind: ChangeKind
     reason: str
     sure: bool = True
+
+
+def label_of_changes(found: Collection[ClaimChange]) -> SupportLabel:
+    """Return the label of a sentence with these changes whose passage supports it otherwise."""
+    return "unsupported" if any(one.sure for one in found) else "not checked" if found else "supported"
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +193,7 @@ def _other_modal(asked: Collection[str], known: Collection[str], *, sure: bool) 
 
 
 def _modals(text: str, language: str) -> set[str]:
-    if language in _PREDICATE_LAST:
+    if language in PREDICATE_LAST:
         # An ending in the middle is an adjective's: "taşınabilir".
         text = " ".join(" ".join(part.split()[-2:]) for part in _boundary(language).split(text))
     return {kind for kind in _MODALS if _matches(kind, text, language)}
@@ -254,11 +260,14 @@ def _roles(text: str, language: str) -> Iterator[tuple[str, WordRole]]:
     written = _WORD_OR_COMMA.findall(text.casefold())
     for word, after in zip(written, [*written[1:], ""], strict=True):
         if word == ",":
-            marker = "other" if language in _PREDICATE_LAST else "first"
+            marker = "other" if language in PREDICATE_LAST else "first"
             continue
         plain = fold(word)
-        role = next((one for one in _MARKERS if re.fullmatch(table[one], plain if language == "tr" else word)), None)
-        if language == "tr" and role != "by":
+        role = next(
+            (one for one in _MARKERS if re.fullmatch(table[one], plain if language in PREDICATE_LAST else word)),
+            None,
+        )
+        if language in PREDICATE_LAST and role != "by":
             if word not in stops and not _is_unit(plain):
                 behind = re.fullmatch(table["by"], fold(after))
                 yield plain, "by" if behind else role or ("first" if marker == "first" else "other")
@@ -300,8 +309,8 @@ def _clauses(text: str, language: str) -> list[_Clause]:
 @cache
 def _boundary(language: str) -> re.Pattern[str]:
     """Return where a clause that names its subject begins: behind a comma or "and", with an article."""
-    articles = "" if language in _PREDICATE_LAST else rf"(?=\s*(?:{'|'.join(_articles(language))})\b)"
-    joined = "and|but|e|ed|ma|et|mais|y|pero|und|aber|sondern|mas|ve|ama|ancak"
+    articles = "" if language in PREDICATE_LAST else rf"(?=\s*(?:{'|'.join(_articles(language))})\b)"
+    joined = f"{claims.CONJUNCTIONS}|ed"
     return re.compile(rf"(?:[,:–—]\s+(?:(?:{joined})\b)?|(?<!\w)(?:{joined})(?!\w)){articles}", re.IGNORECASE)
 
 
@@ -319,9 +328,7 @@ def _content(text: str, language: str) -> list[str]:
         folded = folded.replace(quantity.text, " ")
     for kind in _VALUES:
         # In Turkish the ending of a verb says whether it must or may be.
-        folded = (
-            folded if language in _PREDICATE_LAST and kind in _MODALS else _pattern(kind, language).sub(" ", folded)
-        )
+        folded = folded if language in PREDICATE_LAST and kind in _MODALS else _pattern(kind, language).sub(" ", folded)
     words = (word for word in _WORD.findall(folded) if word not in left_out and len(word) > 1)
     return list(dict.fromkeys(words))
 
@@ -360,8 +367,8 @@ def _alike(word: str, other: str, language: str) -> bool:
         if one != another:
             break
         common += 1
-    share = _SAME_BEGINNING if language != "tr" else 0.45
-    return common >= (_SHORTEST if language == "tr" else _SHORTEST + 1) and common >= share * max(len(word), len(other))
+    shortest, share = (_SHORTEST, _SAME_STEM) if language in PREDICATE_LAST else (_SHORTEST + 1, _SAME_BEGINNING)
+    return common >= shortest and common >= share * max(len(word), len(other))
 
 
 @cache

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from math import ceil
 from time import perf_counter
 from typing import Literal
@@ -37,6 +36,9 @@ TEMPLATE_TOKENS = 64  # tokens a chat template puts around two messages
 # The sentences to which an index leads are read in addition to higher ranks, within this share of the room.
 _CONTEXT_SHARE = 1 / 8
 _SHORTEST_CUT = 200  # characters of a source below which it is rather left out
+# Of a text and its language (ISO 639-1).
+CountTokens = Callable[[str, str], int]
+
 # Share of a window that is filled after a server has refused more and did not say how much more.
 _SURE = 0.7
 
@@ -47,7 +49,7 @@ def pack_prompt(
     context_window: int,
     answer_tokens: int,
     temperature: float,
-    count_tokens: Callable[[str], int],
+    count_tokens: CountTokens,
 ) -> Prompt:
     """Return a prompt that fits the window together with the answer.
 
@@ -59,7 +61,7 @@ def pack_prompt(
     system = prompts.answer_rules(plan.language)
     # A window hardly larger than the answer still has to hold something to answer from.
     reserve = min(answer_tokens, context_window // 3)
-    tokens = count_tokens(system) + count_tokens(prompts.user_message((), plan)) + TEMPLATE_TOKENS
+    tokens = count_tokens(system, "en") + count_tokens(prompts.user_message((), plan), plan.language) + TEMPLATE_TOKENS
     kept, cost = fit_sources(evidence.sources, context_window - reserve - tokens, count_tokens)
     if not kept:
         raise no_room(context_window)
@@ -116,6 +118,8 @@ def answer(evidence: Evidence, generator: Generator | None, tools: AnswerTools) 
     elif generator is None:
         yield from _quoted(evidence, absent, started, tools)
     else:
+        if absent:
+            yield f"{absent}\n\n"
         yield from _written(evidence, generator, absent, started, tools)
 
 
@@ -163,13 +167,12 @@ def _written(
     failure: SextantError | None = None
     words = NumberedWords(evidence, ())
     try:
-        prompt = _packed(evidence, generator.context_window, tools)
-        seconds["prompt"] = perf_counter() - started
-        prompt, pieces = _begun(prompt, evidence, generator, tools)
-        sources = prompt.sources
-        warnings += packing_warnings(prompt.sources, evidence.sources, generator.context_window)
-        words = NumberedWords(evidence, prompt.sources)
-        for piece in chain([f"{absent}\n\n"] if absent else [], pieces):
+        for piece in _prompted_words(evidence, generator, tools):
+            if isinstance(piece, Prompt):
+                seconds["prompt"] = perf_counter() - started
+                sources, words = piece.sources, NumberedWords(evidence, piece.sources)
+                warnings = list(packing_warnings(sources, evidence.sources, generator.context_window))
+                continue
             seconds.setdefault("first_words", perf_counter() - started)
             written += piece
             yield from words.take(piece)
@@ -180,8 +183,8 @@ def _written(
         failure = error
     # After a break-off too: the words held back are a part of the answer.
     yield from words.rest()
-    text = spoken(written[: repetition_start(written)]).strip()
-    if not text.removeprefix(absent).strip():
+    said = spoken(written[: repetition_start(written)]).strip()
+    if not said:
         failure = failure or BackendError(
             "{model} wrote nothing.", help="Ask again, or use another model.", model=generator.name
         )
@@ -190,9 +193,8 @@ def _written(
         seconds["answer"] = perf_counter() - started
         yield failed
         return
-    if failure:
-        whole = isinstance(failure, CutError)
-        warnings.append(failure.message if whole else Message("The answer broke off. {error}", error=failure))
+    warnings += [_of_failure(failure)] if failure else []
+    text = "\n\n".join(filter(None, (absent, said)))
     draft = Answer("answered", text, (), evidence, generator.name, tuple(warnings), seconds)
     embedder = replies.AnswerEmbedder(tools.embedder)
     cited, sources = _with_citations(draft, sources, embedder, tools.page_of)
@@ -211,6 +213,12 @@ def _written(
     yield found
 
 
+def _of_failure(failure: SextantError) -> Message:
+    """Return the warning beside an answer that has words; one to a prompt that was cut is whole."""
+    cut = isinstance(failure, CutError)
+    return failure.message if cut else Message("The answer broke off. {error}", error=failure)
+
+
 def _packed(evidence: Evidence, window: int, tools: AnswerTools) -> Prompt:
     """Return the prompt for a window, in tokens."""
     prompt = pack_prompt(
@@ -218,27 +226,29 @@ def _packed(evidence: Evidence, window: int, tools: AnswerTools) -> Prompt:
         context_window=window,
         answer_tokens=tools.config.answer_tokens,
         temperature=tools.config.temperature,
-        count_tokens=token_counter(tools.embedder, evidence),
+        count_tokens=token_counter(tools.embedder),
     )
     tools.prompted(prompt)
-    return prompt
+    return replace(prompt, encoded=tools.embedder.count_tokens(prompt.system + prompt.user))
 
 
-def _begun(
-    prompt: Prompt, evidence: Evidence, generator: Generator, tools: AnswerTools
-) -> tuple[Prompt, Iterator[str]]:
-    """Return the prompt that was answered and a model's words, the first of which has come.
+def _prompted_words(evidence: Evidence, generator: Generator, tools: AnswerTools) -> Iterator[Prompt | str]:
+    """Yield the prompt and a model's words; a second prompt if the model's window is smaller.
 
-    If the model's window turns out smaller than it was thought to be, it is asked again with fewer sources.
+    Only the loop that reads them holds the model's words: an error there hangs up, and the server is free.
     """
-    pieces = iter(generator.stream(prompt))
+    prompt = _packed(evidence, generator.context_window, tools)
+    yield prompt
     try:
-        return prompt, chain([next(pieces, "")], pieces)
+        yield from generator.stream(prompt)
     except WindowError as error:
         # In tokens as they are estimated here.
         share = min(1.0, prompt.tokens / error.counted) if error.counted else _SURE
-        prompt = _packed(evidence, int(error.window * share), tools)
-        return prompt, iter(generator.stream(prompt))
+        smaller = _packed(evidence, int(error.window * share), tools)
+    else:
+        return
+    yield smaller
+    yield from generator.stream(smaller)
 
 
 def _with_quotations(given: Answer, absent: str, tools: AnswerTools, after: Literal["failure", "refusal"]) -> Answer:
@@ -340,7 +350,7 @@ def refusal(evidence: Evidence, absent: str) -> str:
     return f"{answer_sentences.insufficient(language)} {answer_sentences.nothing_on(named, language)}" if named else ""
 
 
-def fit_sources(sources: Sequence[Source], room: int, count_tokens: Callable[[str], int]) -> tuple[list[Source], int]:
+def fit_sources(sources: Sequence[Source], room: int, count_tokens: CountTokens) -> tuple[list[Source], int]:
     """Return the sources that fit into `room` tokens, best first, and their number of tokens.
 
     The first source that does not fit is cut at a sentence end around its best hit; the rest is left out. Sentences to
@@ -351,21 +361,19 @@ def fit_sources(sources: Sequence[Source], room: int, count_tokens: Callable[[st
     return [*kept, *contexts], taken + saved
 
 
-def _fitting_contexts(
-    sources: Sequence[Source], room: int, count_tokens: Callable[[str], int]
-) -> tuple[list[Source], int]:
+def _fitting_contexts(sources: Sequence[Source], room: int, count_tokens: CountTokens) -> tuple[list[Source], int]:
     """Return the sentences to which an index leads that fit, in order, and how many tokens they take."""
     kept: list[Source] = []
     taken = 0
     for source in sources:
-        cost = count_tokens(prompts.source_block(source)) if source.index_context else room + 1
+        cost = _cost(source, count_tokens) if source.index_context else room + 1
         if taken + cost <= room:
             kept.append(source)
             taken += cost
     return kept, taken
 
 
-def _fit_in_order(sources: Sequence[Source], room: int, count_tokens: Callable[[str], int]) -> tuple[list[Source], int]:
+def _fit_in_order(sources: Sequence[Source], room: int, count_tokens: CountTokens) -> tuple[list[Source], int]:
     kept: list[Source] = []
     taken = 0
     for source in sources:
@@ -417,31 +425,30 @@ def _left_out(packed: Sequence[Source], found: Sequence[Source]) -> tuple[Source
     return tuple(source for source in found if source.n not in numbers)
 
 
-def token_counter(embedder: Embedder, evidence: Evidence) -> Callable[[str], int]:
-    """Return a function that counts about the tokens of a text as a language model does.
-
-    The languages of the question and of the sources decide how many it counts for one of the encoder's.
-    """
+def token_counter(embedder: Embedder) -> CountTokens:
+    """Return a function that counts about the tokens of a text in a language as a language model does."""
     known: Mapping[str, float] = read_table("tokens")
-    languages = {evidence.plan.language, *(source.document.metadata.language for source in evidence.sources)}
-    share = max(known.get(language, known["other"]) for language in languages)
-    return lambda text: ceil(embedder.count_tokens(text) * share)
+    return lambda text, language: ceil(embedder.count_tokens(text) * known.get(language, known["other"]))
 
 
-def _fit(source: Source, room: int, count_tokens: Callable[[str], int]) -> tuple[Source | None, int]:
+def _cost(source: Source, count_tokens: CountTokens) -> int:
+    return count_tokens(prompts.source_block(source), source.document.metadata.language)
+
+
+def _fit(source: Source, room: int, count_tokens: CountTokens) -> tuple[Source | None, int]:
     """Return the source or a piece of it within `room` tokens, and how many it takes.
 
     The source is None if no piece fits.
     """
-    cost = count_tokens(prompts.source_block(source))
+    cost = _cost(source, count_tokens)
     if cost <= room:
         return source, cost
-    empty = count_tokens(prompts.source_block(replace(source, text="")))
+    empty = _cost(replace(source, text=""), count_tokens)
     limit = int(len(source.text) * 0.95 * (room - empty) / max(cost - empty, 1))
     piece = _cut(source, limit) if limit >= _SHORTEST_CUT else None
     if piece is None:
         return None, 0
-    cost = count_tokens(prompts.source_block(piece))
+    cost = _cost(piece, count_tokens)
     return (piece, cost) if cost <= room else (None, 0)
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from rag_engine.answering.chances import SHORTEST_ALIKE, is_known
 from rag_engine.answering.citations import AnswerSentence, answer_sentences, likely_sentences, shared_words, words
-from rag_engine.answering.claim_values import changes
+from rag_engine.answering.claim_values import changes, label_of_changes
 from rag_engine.calibration import Calibration, languages_of
 from rag_engine.config import DATA
 from rag_engine.errors import BackendError
@@ -203,9 +203,8 @@ def _support(held: HeldSentence, language: str) -> SentenceSupport:
     if label == "supported":
         passage = held.passage
         found = changes(held.sentence.text, language, passage.text, passage.language, passage.about)
-        sure = [change for change in found if change.sure]
-        told = tuple(change.reason for change in (sure or found)[:_SHOWN])
-        return SentenceSupport(start, end, "unsupported" if sure else "not checked" if found else label, told)
+        told = [change.reason for change in sorted(found, key=lambda one: not one.sure)]
+        return SentenceSupport(start, end, label_of_changes(found), tuple(told[:_SHOWN]))
     reasons = tuple(reasons_of(evidence)) or ("the passage does not clearly say so",)
     return SentenceSupport(start, end, label, reasons)
 

@@ -65,7 +65,7 @@ class OllamaGenerator:
         self._num_ctx = max(self._num_ctx, prompt.num_ctx)
         options = {"temperature": prompt.temperature, "num_predict": self._config.answer_tokens}
         return self._chat(
-            prompt.system, prompt.user, options, seconds=self._config.answer_seconds, estimated=prompt.tokens
+            prompt.system, prompt.user, options, seconds=self._config.answer_seconds, encoded=prompt.encoded
         )
 
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
@@ -84,22 +84,22 @@ class OllamaGenerator:
         options: dict[str, float],
         *,
         seconds: float,
-        estimated: int = 0,
+        encoded: int = 0,
         schema: dict[str, object] | None = None,
     ) -> Iterator[str]:
-        """Yield what the model says; `estimated` are about the tokens of the prompt."""
+        """Yield what the model says; `encoded` are the encoder's tokens of the prompt."""
         deadline = monotonic() + seconds
         try:
             parts = self._parts(system, user, options, seconds, schema)
-            yield from without_thoughts(self._words(parts, options, seconds, estimated))
+            yield from without_thoughts(self._words(parts, options, seconds, encoded))
         except _OnlyThoughtsError:
             self._manners.levels = True
             left = max(deadline - monotonic(), 0.1)
             parts = self._parts(system, user, options, left, schema)
-            yield from without_thoughts(self._words(parts, options, left, estimated))
+            yield from without_thoughts(self._words(parts, options, left, encoded))
 
     def _words(
-        self, parts: AsyncIterator[ollama.ChatResponse], options: dict[str, float], seconds: float, estimated: int
+        self, parts: AsyncIterator[ollama.ChatResponse], options: dict[str, float], seconds: float, encoded: int
     ) -> Iterator[str]:
         deadline = monotonic() + seconds
         reason, read, silent, thought = None, None, True, False
@@ -127,7 +127,7 @@ class OllamaGenerator:
         if silent and thought and not self._manners.levels:
             raise _OnlyThoughtsError
         check_whole(reason, model=self.name, tokens=int(options["num_predict"]))
-        check_read(read, estimated, model=self.name, window=self._num_ctx)
+        check_read(read, encoded, model=self.name, window=self._num_ctx)
 
     async def _parts(
         self, system: str, user: str, options: dict[str, float], seconds: float, schema: dict[str, object] | None

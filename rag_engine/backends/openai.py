@@ -67,7 +67,7 @@ class OpenAIGenerator:
             temperature=prompt.temperature,
             tokens=min(self._config.answer_tokens, self.context_window // 3),
             seconds=self._config.answer_seconds,
-            estimated=prompt.tokens,
+            encoded=prompt.encoded,
         )
 
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
@@ -99,19 +99,19 @@ class OpenAIGenerator:
         tokens: int,
         seconds: float,
         temperature: float = 0.0,
-        estimated: int = 0,
+        encoded: int = 0,
         response_format: Mapping[str, object] | None = None,
     ) -> Iterator[str]:
-        """Yield what the model says; `estimated` are about the tokens of the prompt."""
+        """Yield what the model says; `encoded` are the encoder's tokens of the prompt."""
         body: dict[str, object] = {
             "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}],
             "temperature": temperature,
             "max_tokens": tokens,
         }
         body |= {"response_format": response_format} if response_format else {}
-        return without_thoughts(self._words(body, seconds, estimated))
+        return without_thoughts(self._words(body, seconds, encoded))
 
-    def _words(self, body: Mapping[str, object], seconds: float, estimated: int) -> Iterator[str]:
+    def _words(self, body: Mapping[str, object], seconds: float, encoded: int) -> Iterator[str]:
         import openai
 
         deadline = monotonic() + seconds
@@ -137,7 +137,7 @@ class OpenAIGenerator:
                 "{model} sent what is not OpenAI's protocol: {error}.", retryable=True, model=self.name, error=error
             ) from error
         check_whole(reason, model=self.name, tokens=int(str(body["max_tokens"])))
-        check_read(read, estimated, model=self.name)
+        check_read(read, encoded, model=self.name)
 
     async def _parts(self, body: Mapping[str, object], seconds: float) -> AsyncIterator[ChatCompletionChunk]:
         """Yield the chunks of the endpoint's reply, which is asked for without what it refuses."""

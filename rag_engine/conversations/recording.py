@@ -13,6 +13,7 @@ from rag_engine.errors import SextantError
 from rag_engine.messages import Message
 from rag_engine.planning.follow_up import FollowUp
 from rag_engine.text.sentences import sentence_spans
+from rag_engine.text.thoughts import spoken
 from rag_engine.types.answer import Answer, Citation, StructuredAnswer
 from rag_engine.types.evidence import ControllerStep, Evidence
 from rag_engine.types.passage import Source
@@ -77,7 +78,7 @@ def _cancelled(text: str, evidence: Evidence | None) -> Reply:
     """Return the reply of a cancelled answer: the words that came, whose marks were numbered as they came."""
     if evidence is None or not text.strip():
         return failed_reply(Message("Answer cancelled."))
-    shown = text.strip()
+    shown = spoken(text).strip()
     warning = Message("Answer cancelled before its end; its citations were not checked.")
     # For each sentence and source it names, chosen by words in common alone.
     sources = {source.n: source for source in evidence.sources}

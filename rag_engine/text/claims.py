@@ -25,11 +25,11 @@ _WORD = re.compile(r"\w+")
 # These write every noun with a capital, so that one tells nothing of a name.
 _NOUNS_IN_CAPITALS = frozenset({"de", "lb"})
 
-_CLAUSE = re.compile(
-    r"[.;:,!?()–—](?=\s|$)|[;:()–—]|(?<!\w)(?:and|but|e|ma|et|mais|y|pero|und|aber|sondern|mas|ve|ama|ancak)(?!\w)"
-)
+# Words that join two clauses.
+CONJUNCTIONS = "and|but|e|ma|et|mais|y|pero|und|aber|sondern|mas|ve|ama|ancak"
+_CLAUSE = re.compile(rf"[.;:,!?()–—](?=\s|$)|[;:()–—]|(?<!\w)(?:{CONJUNCTIONS})(?!\w)")
 # The verb that a negation belongs to ends the clause; one further up denies a part of it alone ("ödemeyen malik").
-_PREDICATE_LAST = frozenset({"tr"})
+PREDICATE_LAST = frozenset({"tr"})
 _SENTENCE = re.compile(r"[.;!?](?=\s|$)")
 _DIGIT = re.compile(r"\d")
 _HEADING = re.compile(r"\s*(?:#{1,6}\s.*|\*\*[^*]+\*\*:?\s*)")
@@ -99,7 +99,7 @@ def names_in(text: str, language: str) -> list[str]:
 def clauses(text: str, language: str) -> list[PolarClause]:
     """Return the clauses of a text, cut at its signs and at "and" and "but"."""
     parts = [part for part in _CLAUSE.split(_without("no_negation", text, language)) if part and part.strip()]
-    ends = [" ".join(part.split()[-2:]) if language in _PREDICATE_LAST else part for part in parts]
+    ends = [" ".join(part.split()[-2:]) if language in PREDICATE_LAST else part for part in parts]
     return [PolarClause(part, denies(end, language)) for part, end in zip(parts, ends, strict=True)]
 
 
@@ -164,7 +164,7 @@ def states_nothing(sentence: str, language: str) -> bool:
 @cache
 def _denied_before() -> re.Pattern[str]:
     """Return a pattern for what ends in a negation, of all languages whose predicate follows it."""
-    tables = [words for language, words in read_table("support_words").items() if language not in _PREDICATE_LAST]
+    tables = [words for language, words in read_table("support_words").items() if language not in PREDICATE_LAST]
     listed = "|".join(word for words in tables for word in (*words["negation"], *words["together"]))
     return re.compile(rf"(?:(?<!\w)(?:{listed})[\s-]+{_BETWEEN}|(?<!\w)non)$")
 

@@ -22,7 +22,8 @@ class Prompt:
     """Input of a generator: rules, the packed user message, and the parts it was made from.
 
     `sources` are the ones that fit, in their order in `user` (best last). `tokens` estimates the whole prompt;
-    `num_ctx` is the context window it asks for.
+    `num_ctx` is the context window it asks for. `encoded` are its tokens as the encoder counts them, 0 if unknown:
+    language models count about as many or more.
     """
 
     system: str
@@ -33,3 +34,4 @@ class Prompt:
     tokens: int
     num_ctx: int
     temperature: float
+    encoded: int = 0

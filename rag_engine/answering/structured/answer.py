@@ -120,11 +120,11 @@ def _pack(
     note = NOTE if any(entity.name == NOTE for entity in schema.entities) else ""
     task = schema.description or schema.title
     system = record_rules(task, fields, note, evidence.plan.language, schema.most)
-    count_tokens = generation.token_counter(embedder, evidence)
+    count_tokens = generation.token_counter(embedder)
     message = record_message((), evidence.plan.question)
     window = generator.context_window
     reserve = min(REPLY_TOKENS, window // 2) + generation.TEMPLATE_TOKENS
-    room = window - reserve - count_tokens(system) - count_tokens(message)
+    room = window - reserve - count_tokens(system, "en") - count_tokens(message, evidence.plan.language)
     sources, _ = generation.fit_sources(evidence.sources, room, count_tokens)
     if not sources:
         raise generation.no_room(window)

@@ -37,7 +37,7 @@ _ANSWER_CLAIMS, _REFERENCE_CLAIMS = 8, 15
 _CONTEXTS = 5  # the best, against which the claims of an answer are checked
 _QUESTIONS = 3
 _REPLY_TOKENS = 2048
-_HEADROOM = 1.4  # a language model counts more tokens than the encoder (rag_engine/answering/generation.py)
+_HEADROOM = 1.4  # a language model counts more tokens than the encoder: of English (data/tokens.toml)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ def pack(evidence: Evidence, window: int, answer_tokens: int = 256) -> Prompt:
         context_window=window,
         answer_tokens=answer_tokens,
         temperature=0.3,
-        count_tokens=lambda text: len(text) // 4,
+        count_tokens=lambda text, _language: len(text) // 4,
     )
 
 
@@ -313,6 +313,26 @@ def test_fewer_sources_fit_in_a_language_that_takes_more_tokens(ask: Ask) -> Non
         return len(model.prompts[0].sources)
 
     assert given("en") > given("tr") > given("el") > 0
+
+
+def test_one_source_of_another_language_takes_no_room_from_the_others(ask: Ask) -> None:
+    texts = [f"Dyke {n} was raised. " + "The warden wrote it down. " * 60 for n in range(1, 9)]
+    sources = [make_source(n, text, language="en") for n, text in enumerate(texts, 1)]
+    model = ModelByHand(("Dykes were raised [Source 1].",), context_window=4096)
+    for last in ("en", "el"):
+        given = [*sources[:7], make_source(8, texts[7], language=last)]
+        ask(make_evidence("Which dykes were raised?", given), model)
+    alone, beside = (len(prompt.sources) for prompt in model.prompts)
+    assert alone == beside < 8
+
+
+def test_what_is_absent_is_said_before_the_model_and_stays_beside_thoughts(evidence: Evidence, ask: Ask) -> None:
+    absent = AbsentSection("Article 9", "Dyke Act", "1", "3")
+    given = replace(evidence, absent=(absent,), hits=tuple(replace(hit, named=True) for hit in evidence.hits))
+    said = ("The user asks for Article 9.", "</think>", "Dykes were raised [Source 1].")
+    pieces, result = ask(given, ModelByHand(said))
+    assert "Article 9" in pieces[0]
+    assert result.text == f"{pieces[0].strip()}\n\nDykes were raised [Source 1]."
 
 
 def test_an_answer_to_a_prompt_that_was_cut_says_so(evidence: Evidence, ask: Ask) -> None:

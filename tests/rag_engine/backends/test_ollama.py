@@ -21,7 +21,7 @@ from tests.rag_engine.backends.scripted_server import Reply, Script, serving
 from tests.rag_engine.conftest import CountingEmbedder, make_evidence, make_source
 
 PLAN = {"query_1": "a", "query_2": "b", "query_3": "c", "output_instructions": "", "geographic_scope": ["Italy"]}
-PROMPT = Prompt("rules", "question", QueryPlan("question", "en", ("question",)), (), (), 900, 3072, 0.3)
+PROMPT = Prompt("rules", "question", QueryPlan("question", "en", ("question",)), (), (), 900, 3072, 0.3, encoded=900)
 
 
 def line(**parts: object) -> bytes:
@@ -226,6 +226,15 @@ def test_a_model_that_thinks_though_it_is_told_not_to_is_asked_again(
     assert open_ollama(config).complete_json("s", "q", PLANNER_SCHEMA, seconds=5) == PLAN
     assert list(open_ollama(config).stream(PROMPT)) == ["x"]
     assert [body["think"] for path, body in server.asked if path == "/api/chat"] == [False, "low", "low"]
+
+
+def test_a_vocabulary_that_counts_fewer_tokens_has_cut_nothing(server: Script, config: GenerationConfig) -> None:
+    end = line(
+        model="m", message={"role": "assistant", "content": ""}, done=True, done_reason="stop",
+        prompt_eval_count=700, eval_count=2,
+    )  # fmt: skip
+    server.replies["/api/chat"] = Reply((*words("x")[:1], end))
+    assert list(open_ollama(config).stream(PROMPT)) == ["x"]
 
 
 @pytest.mark.parametrize(("read", "said"), [(200, "read 200 of about 900 tokens"), (3072, "window of 3072 tokens")])

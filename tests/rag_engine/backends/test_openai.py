@@ -17,7 +17,7 @@ from tests.present import present
 from tests.rag_engine.backends.scripted_server import Reply, Script, serving
 
 PLAN = {"query_1": "a", "query_2": "b", "query_3": "c", "output_instructions": "", "geographic_scope": []}
-PROMPT = Prompt("rules", "question", QueryPlan("question", "en", ("question",)), (), (), 900, 3072, 0.3)
+PROMPT = Prompt("rules", "question", QueryPlan("question", "en", ("question",)), (), (), 900, 3072, 0.3, encoded=900)
 CHAT = "/v1/chat/completions"
 
 
